@@ -26,6 +26,10 @@ def file_option(typed: str, text: str) -> Any:
 
 
 SnapshotFormat = Annotated[Literal["parquet", "json"], option("--format", "File format of the snapshot's tables.")]
+KeptFormat = Annotated[
+    Literal["parquet", "json"] | None,
+    option("--format", "File format of the tables. Default: as they are where they are replaced, else parquet."),
+]
 _OUT = option("--out DIR", "The folder or s3:// address to write to.")
 NeededFolder = Annotated[str, _OUT]
 OutFolder = Annotated[str | None, _OUT]

@@ -6,6 +6,7 @@ written last and taken away first, so that a folder that has one is whole.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -59,16 +60,39 @@ def read_snapshot_files(source: Path | str | ObjectStore) -> RawInventory:
     return raw_from_document(document, tables)
 
 
+def formats_of(place: Path | str | ObjectStore) -> dict[str, SnapshotFormat]:
+    """Return the format of each table of the snapshot that is there, to write it again as it is.
+
+    Raises:
+        InventoryError: a table is CSV, which is not written.
+    """
+    store = _opened(place)
+    found: dict[str, SnapshotFormat] = {}
+    for name, file in _table_files(store, list(store.list_objects("")))[0].items():
+        if file.endswith(".csv"):
+            msg = f"{store.uri(file)}: would be replaced, and CSV cannot be written; give --format, or --out to keep it"
+            raise InventoryError(msg)
+        found[name] = "json" if file.endswith(".json") else "parquet"
+    return found
+
+
 def write_snapshot_files(
-    raw: RawInventory, target: Path | str | ObjectStore, *, file_format: SnapshotFormat = "parquet"
+    raw: RawInventory,
+    target: Path | str | ObjectStore,
+    *,
+    file_format: SnapshotFormat | Mapping[str, SnapshotFormat] = "parquet",
 ) -> None:
-    """Write a native snapshot, in place of one that is there; optional tables without rows get no file."""
-    store, is_parquet = _opened(target), file_format == "parquet"
-    contents = {
-        f"{name}.{file_format}": parquet_bytes(raw.table(name)) if is_parquet else table_to_json(raw.table(name), name)
-        for name, spec in TABLES.items()
-        if spec.is_required or len(raw.table(name))
-    }
+    """Write a native snapshot, in place of one that is there; optional tables without rows get no file.
+
+    Of formats by table, others have that of the brokers.
+    """
+    store, contents = _opened(target), {}
+    formats = {"brokers": file_format} if isinstance(file_format, str) else file_format
+    for name, spec in TABLES.items():
+        table = raw.table(name)
+        if spec.is_required or len(table):
+            written = formats.get(name, formats.get("brokers", "parquet"))
+            contents[f"{name}.{written}"] = parquet_bytes(table) if written == "parquet" else table_to_json(table, name)
     store.delete(CLUSTER_DOCUMENT)
     for name in TABLES:
         for ending in READ_FORMATS:

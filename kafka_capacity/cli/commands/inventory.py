@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -232,7 +233,12 @@ def _with_capacities(raw: RawInventory, file: Path) -> RawInventory:
 
 
 def write_inventory(
-    raw: RawInventory, out: str, file_format: SnapshotFormat, *, is_json: bool = False, is_quiet: bool
+    raw: RawInventory,
+    out: str,
+    file_format: SnapshotFormat | Mapping[str, SnapshotFormat],
+    *,
+    is_json: bool = False,
+    is_quiet: bool,
 ) -> None:
     """Write a snapshot, and say what is in it and whether something is wrong with it."""
     from kafka_capacity.inventory.files import write_snapshot_files

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from kafka_capacity.cli.commands.inventory import inventory, write_inventory
 from kafka_capacity.cli.console import progress_bar, say
-from kafka_capacity.cli.options import AsJson, Quiet, SnapshotFormat, file_option, option, takes_snapshot
+from kafka_capacity.cli.options import AsJson, KeptFormat, Quiet, file_option, option, takes_snapshot
 from kafka_capacity.errors import RequestError, SourceError
 
 if TYPE_CHECKING:
@@ -77,13 +77,14 @@ def metrics(
     timeout_seconds: Annotated[float, option("--timeout-seconds", "Timeout of one request to the server.")] = 60.0,
     days: Annotated[int, option("--days", "How many days, up to the day of the snapshot.", min=1, max=366)] = 14,
     out: Annotated[str | None, option("--out DIR", "Where to write. Default: into the snapshot itself.")] = None,
-    file_format: SnapshotFormat = "parquet",
+    file_format: KeptFormat = None,
     is_json: AsJson = False,
     is_quiet: Quiet = False,
 ) -> None:
     """Add the rates of partitions and the processors of brokers to a snapshot; hours that it has are replaced."""
-    from kafka_capacity.inventory.files import read_snapshot_files
+    from kafka_capacity.inventory.files import formats_of, read_snapshot_files
 
+    formats = file_format or formats_of(out or snapshot)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
         if files is not None and prometheus is None:
             found = _from_files(read_snapshot_files(snapshot), files, days)
@@ -105,7 +106,7 @@ def metrics(
             found = _from_prometheus(read_snapshot_files(snapshot), connection, settings, begin)
         else:
             raise RequestError("--files, --prometheus: give exactly one of the two")
-    write_inventory(found, out or snapshot, file_format, is_json=is_json, is_quiet=is_quiet)
+    write_inventory(found, out or snapshot, formats, is_json=is_json, is_quiet=is_quiet)
     hours, brokers = len(found.table("metrics")), len(found.table("broker_metrics"))
     say(f"it has {hours:,} partition-hours and {brokers:,} broker-hours", is_quiet=is_quiet or is_json)
 

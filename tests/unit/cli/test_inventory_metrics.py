@@ -50,6 +50,40 @@ def test_rates_of_files_are_written_elsewhere(run, snapshot, tmp_path):
     assert not len(read_snapshot_files(snapshot).table("metrics"))
 
 
+METRICS = "topic,partition,hour,bytes_in_bytes_per_second\norders,0,2026-11-20T00:00:00Z,5\n"
+
+
+def test_tables_keep_the_format_that_they_have_unless_another_is_asked_for(run, tmp_path):
+    (tmp_path / "metrics.csv").write_text(METRICS)
+    folder = tmp_path / "snapshot"
+    write_snapshot_files(World().inventory(), folder, file_format={"brokers": "json", "replicas": "parquet"})
+    before = sorted(path.name for path in folder.iterdir())
+    done = run("inventory", "metrics", folder, "--files", tmp_path / "metrics.csv")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*before, "metrics.json"])
+    run("inventory", "metrics", folder, "--files", tmp_path / "metrics.csv", "--format", "parquet")
+    assert {path.suffix for path in folder.iterdir()} == {".parquet", ".json"}
+    assert (folder / "metrics.parquet").exists()
+
+
+def test_tables_in_csv_are_replaced_only_by_a_format_that_was_asked_for(run, snapshot, tmp_path):
+    (tmp_path / "metrics.csv").write_text(METRICS)
+    (snapshot / "topics.parquet").unlink()
+    (snapshot / "topics.csv").write_text("topic\norders\n")
+    before = sorted((path.name, path.read_bytes()) for path in snapshot.iterdir())
+    typed = ("inventory", "metrics", snapshot, "--files", tmp_path / "metrics.csv")
+    done = run(*typed)
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"error: {snapshot}/topics.csv: would be replaced, and CSV cannot be written; give --format, or --out to keep "
+        "it\n",
+    )
+    assert before == sorted((path.name, path.read_bytes()) for path in snapshot.iterdir())
+    assert run(*typed, "--out", tmp_path / "out").exit_code == 0
+    assert run(*typed, "--format", "json").exit_code == 0
+    assert not (snapshot / "topics.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
