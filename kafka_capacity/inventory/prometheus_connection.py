@@ -109,6 +109,8 @@ class PrometheusConnection(BaseModel):
 
 Dialect = Literal["jmx", "kminion", "kafka_exporter", "clients"]
 MAX_DAYS = 366
+FILES_DAYS = 90
+"""How far back rates in files count, where nobody says; a server is asked for less."""
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")

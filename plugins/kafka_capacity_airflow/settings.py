@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kafka_capacity.errors import RequestError
 from kafka_capacity.inventory.owners import Owners, parse_owners
-from kafka_capacity.inventory.prometheus_connection import MAX_DAYS, PrometheusSettings
+from kafka_capacity.inventory.prometheus_connection import FILES_DAYS, MAX_DAYS, PrometheusSettings
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text.validation_errors import hiding_values
 
@@ -74,7 +74,7 @@ class ClusterSetting(BaseModel):
     uri: str | None = None
     prometheus: PrometheusSetting | None = None
     metrics_uri: str | None = Field(default=None, min_length=1)
-    metrics_days: int = Field(default=90, ge=1, le=MAX_DAYS)
+    metrics_days: int = Field(default=FILES_DAYS, ge=1, le=MAX_DAYS)
 
     @model_validator(mode="after")
     def _has_one_source_of_rates(self) -> ClusterSetting:

@@ -59,6 +59,15 @@ BrokerLabel = Annotated[
 Headers = Annotated[
     Pairs, option("--header NAME=VALUE", "A header to send with every request, such as X-Scope-OrgID=tenant.")
 ]
+Days = Annotated[
+    int | None,
+    option(
+        "--days",
+        "How many days, up to the day of the snapshot. Default: 90 of files, 14 of a server.",
+        min=1,
+        max=366,
+    ),
+]
 CaFile = Annotated[Path | None, file_option("--ca-file CA.pem", "CA file for an https:// server.")]
 
 
@@ -75,7 +84,7 @@ def metrics(
     header: Headers = None,
     ca_file: CaFile = None,
     timeout_seconds: Annotated[float, option("--timeout-seconds", "Timeout of one request to the server.")] = 60.0,
-    days: Annotated[int, option("--days", "How many days, up to the day of the snapshot.", min=1, max=366)] = 14,
+    days: Days = None,
     out: Annotated[str | None, option("--out DIR", "Where to write. Default: into the snapshot itself.")] = None,
     file_format: KeptFormat = None,
     is_json: AsJson = False,
@@ -83,6 +92,7 @@ def metrics(
 ) -> None:
     """Add the rates of partitions and the processors of brokers to a snapshot; hours that it has are replaced."""
     from kafka_capacity.inventory.files import formats_of, read_snapshot_files
+    from kafka_capacity.inventory.metrics_files import REMARKS
 
     formats = file_format or formats_of(out or snapshot)
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
@@ -107,6 +117,9 @@ def metrics(
         else:
             raise RequestError("--files, --prometheus: give exactly one of the two")
     write_inventory(found, out or snapshot, formats, is_json=is_json, is_quiet=is_quiet)
+    for remark in found.remarks:
+        if remark.code in REMARKS:
+            say(remark.message, is_quiet=is_quiet or is_json)
     hours, brokers = len(found.table("metrics")), len(found.table("broker_metrics"))
     say(f"it has {hours:,} partition-hours and {brokers:,} broker-hours", is_quiet=is_quiet or is_json)
 
@@ -143,14 +156,15 @@ def prometheus_settings(given: dict[str, Any]) -> Any:
         raise RequestError("\n".join(describe_mistakes(error))) from None
 
 
-def _from_files(raw: RawInventory, files: str, days: int) -> RawInventory:
+def _from_files(raw: RawInventory, files: str, days: int | None) -> RawInventory:
     from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files
+    from kafka_capacity.inventory.prometheus_connection import FILES_DAYS
     from kafka_capacity.objects.store import open_store
 
     folder, name = split_address(files)
     if "://" not in folder and not Path(folder).is_dir():
         raise RequestError(f"--files: {folder} is no folder; give a .parquet or .csv file, or a folder of them")
-    return with_metrics_files(raw, open_store(folder), name=name, end=_end_of(raw), days=days)
+    return with_metrics_files(raw, open_store(folder), name=name, end=_end_of(raw), days=days or FILES_DAYS)
 
 
 def _from_prometheus(raw: RawInventory, connection: dict[str, Any], settings: Any, begin: Any) -> RawInventory:

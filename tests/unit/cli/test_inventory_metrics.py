@@ -84,6 +84,17 @@ def test_tables_in_csv_are_replaced_only_by_a_format_that_was_asked_for(run, sna
     assert not (snapshot / "topics.csv").exists()
 
 
+def test_files_count_for_90_days_and_what_is_left_out_is_said(run, snapshot, tmp_path):
+    old = "".join(METRICS.splitlines(keepends=True)[1:]).replace("2026-11-20", "2026-08-23")
+    older = old.replace("08-23", "08-22")
+    (tmp_path / "metrics.csv").write_text(METRICS + old + older)
+    done = run("inventory", "metrics", snapshot, "--files", tmp_path / "metrics.csv")
+    assert done.exit_code == 0, done.output
+    assert len(read_snapshot_files(snapshot).table("metrics")) == 2
+    assert "\n1 row of the files at " in done.stderr
+    assert " from before the last 90 days, or from after the day; they are left out\n" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
