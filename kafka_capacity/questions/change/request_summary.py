@@ -43,7 +43,7 @@ def _parts(request: Mapping[str, Any]) -> Iterator[str]:
         yield f"a list of {plural(len(brokers), 'broker')}"
     if racks := given("new_broker_racks"):
         yield f"new brokers in rack {_named(racks)}"
-    if removed := given("removed_brokers"):
+    if removed := [*dict.fromkeys(given("removed_brokers"))]:
         yield f"{'broker' if len(removed) == 1 else 'brokers'} {_named(removed)} removed"
     if replaced := pairs("replaced_brokers", of=int):
         yield f"broker {_named([f'{old} replaced by {new}' for old, new in replaced])}"

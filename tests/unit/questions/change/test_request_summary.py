@@ -39,3 +39,7 @@ def test_every_change_is_named():
 def test_long_lists_are_cut():
     assert asked(removed_brokers=list(range(10))) == "Requested: brokers 0, 1, 2, 3, 4, 5 and 4 more removed."
     assert asked_sentence({"brokers": [1]}) == "Requested: a list of 1 broker."
+
+
+def test_a_broker_that_is_removed_twice_is_told_once():
+    assert asked(removed_brokers=[4, 4]) == "Requested: broker 4 removed."
