@@ -78,7 +78,7 @@ def _complaint(error: Any) -> str:
         name = f"{(error.param.opts or [str(error.param.name)])[0]}: "
     if isinstance(error, usage.MissingParameter):
         return f"{name}is required"
-    what = str(error.message).rstrip(".")
+    what = str(error.message).removeprefix("Value error, ").rstrip(".")
     return name + uncapitalised(what)
 
 

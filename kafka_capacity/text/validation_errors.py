@@ -69,10 +69,17 @@ def plain_words(mistake: Mapping[str, Any]) -> str:
     return uncapitalised(what)
 
 
+def _mistakes(error: ValidationError, **shown: bool) -> list[Mapping[str, Any]]:
+    """Return pydantic's complaints but that a list is too short, where it is because an item of it is wrong."""
+    found: list[Mapping[str, Any]] = [*error.errors(include_url=False, **shown)]
+    parents = {one["loc"][:-1] for one in found}
+    return [one for one in found if one["type"] != "too_short" or one["loc"] not in parents]
+
+
 def describe_mistakes(error: ValidationError) -> list[str]:
     """Describe each of pydantic's complaints in one line: where, what is wrong, and the value seen."""
     lines = []
-    for mistake in error.errors(include_url=False):
+    for mistake in _mistakes(error):
         where = ".".join(str(part) for part in mistake["loc"]) or "the document"
         what = plain_words(mistake)
         if mistake["type"] == "missing":
@@ -104,7 +111,7 @@ def hiding_values(what: str, names: Mapping[str, str] | None = None) -> Iterator
         yield
     except ValidationError as error:
         lines = []
-        for mistake in error.errors(include_url=False, include_input=False):
+        for mistake in _mistakes(error, include_input=False):
             parts = [str(part) for part in mistake["loc"]]
             where = ".".join([(names or {}).get(part, part) for part in parts[:1]] + parts[1:])
             lines.append(": ".join([what, *([where] if where else []), plain_words(mistake)]))

@@ -39,6 +39,12 @@ def test_what_is_serious_can_fail_the_command(run, single, limit, status):
     assert run("doctor", single, "--fail-on", limit).exit_code == status
 
 
+def test_a_severity_that_there_is_not_is_refused_with_those_that_there_are(run, single):
+    done = run("doctor", single, "--fail-on", "nonsense")
+    said = "error: --fail-on: 'nonsense' is not one of 'fatal', 'serious', 'warning', 'info'\n"
+    assert (done.exit_code, done.stderr) == (2, said)
+
+
 def test_a_warning_does_not_fail_what_asks_for_serious_things(run, tmp_path):
     write_snapshot_files(cluster(topics=[topic("orders", min_insync_replicas=3)], hours=168), tmp_path)
     assert run("doctor", tmp_path, "--fail-on", "serious").exit_code == 0

@@ -114,3 +114,9 @@ def test_wrong_options_are_named(run, snapshot, options, said):
     done = run("inventory", "metrics", snapshot, *options)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_a_wrong_dialect_is_named_once(run, snapshot):
+    done = run("inventory", "metrics", snapshot, "--prometheus", "http://x", "--dialect", "foo")
+    said = "error: dialects.0 is 'foo': choose 'jmx', 'kminion', 'kafka_exporter' or 'clients'\n"
+    assert (done.exit_code, done.stderr) == (2, said)
