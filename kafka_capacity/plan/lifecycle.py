@@ -218,7 +218,8 @@ class Said:
 def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], *all_said: Said) -> dict[str, Any]:
     """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
 
-    Raises RequestError where the decision has no such problem or action, or a dismissal has no reason.
+    Raises RequestError where the decision has no such problem or action, nothing would change, or a dismissal has no
+    reason.
     """
     changed = observed(document, decision, None)
     for said in all_said:
@@ -233,12 +234,8 @@ def _after(entries: Mapping[str, Entry], decision: Mapping[str, Any], said: Said
         raise RequestError(f"until: {said.until} is in the past; give a day from {said.on} on, or none for no end")
     rows, entries = followed(decision), dict(entries)
     for key in said.ids:
-        if key not in rows:
-            near = difflib.get_close_matches(key, rows, n=1)
-            choose = f"choose from {', '.join(rows) or 'nothing: there are no problems'}"
-            remedy = f"did you mean {near[0]}?" if near else choose
-            raise RequestError(f"{said.verb}: there is no problem or recommendation {key!r}; {remedy}")
-        told = {"by": said.by, "on": said.on, "reason": said.reason}
+        _check_said_of(key, entries.get(key), rows, said.verb)
+        told = {"by": said.by, "on": said.on, "reason": " ".join(said.reason.split())}
         usual = {"severity": Severity.INFO, "where": "", "partitions": 0}
         what = {name: rows[key].get(name, default) for name, default in usual.items()}
         what |= {"figure": rows[key]["figure"]} if rows[key].get("figure") else {}
@@ -251,6 +248,24 @@ def _after(entries: Mapping[str, Entry], decision: Mapping[str, Any], said: Said
         }
         entries[key] = {**(entries.get(key) or _seen(None, rows[key], decision)), **becomes[said.verb]}
     return entries
+
+
+_CLOSE = 0.8
+"""Of difflib's ratio: a slip of the keyboard in an id, and not another id with a word in common."""
+
+
+def _check_said_of(key: str, entry: Entry | None, rows: Mapping[str, Row], verb: Verb) -> None:
+    if key not in rows:
+        if entry is not None:
+            how = f"is over since {entry['done']['on']}" if entry["done"] else f"was last seen on {entry['last']}"
+            raise RequestError(f"{verb}: {key} {how}; leave it out")
+        near = difflib.get_close_matches(key, rows, n=1, cutoff=_CLOSE)
+        choose = f"choose from {', '.join(rows) or 'nothing: there are no problems'}"
+        remedy = f"did you mean {near[0]}?" if near else choose
+        raise RequestError(f"{verb}: there is no problem or recommendation {key!r}; {remedy}")
+    undone = {Verb.RELEASE: "claimed", Verb.REOPEN: "dismissed"}.get(verb)
+    if undone and not (entry and entry[undone]):
+        raise RequestError(f"{verb}: {key} is not {undone}; leave it out")
 
 
 def read_entries(store: ObjectStore, decision: Mapping[str, Any]) -> Mapping[str, Entry]:

@@ -49,6 +49,10 @@ def problems(
 
     if until and not dismiss:
         raise RequestError("--until: is for dismissals; give --dismiss as well, or leave it out")
+    if reason and not (claim or dismiss):
+        raise RequestError("--reason: is for claims and dismissals; give --claim or --dismiss as well, or leave it out")
+    if by and not (claim or release or dismiss or reopen):
+        raise RequestError("--by: is for a state that is set; give --claim or --dismiss as well, or leave it out")
     if until and not is_day(until):
         raise RequestError(f"--until: {until!r} is not a day; write it as YYYY-MM-DD")
     store, standing = _found(place, cluster)

@@ -79,6 +79,13 @@ def test_what_only_another_plan_asked_for_is_not_counted_as_done(run, store, dec
     assert "last seen on 2026-11-15" in said
 
 
+def test_a_reason_of_several_lines_is_kept_as_one(run, store):
+    done = run("problems", store, "--claim", "disk-over-limit", "--reason", "disks are\n ordered ")
+    assert done.exit_code == 0, done.output
+    entries = json.loads(run("problems", store, "--json").stdout)["entries"]
+    assert entries["disk-over-limit"]["claimed"]["reason"] == "disks are ordered"
+
+
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
@@ -92,6 +99,11 @@ def test_what_only_another_plan_asked_for_is_not_counted_as_done(run, store, dec
             "reason: is required; say why it is dismissed",
         ),
         (("--until", "2027-01-31"), "--until: is for dismissals"),
+        (("--reason", "foo"), "--reason: is for claims and dismissals; give --claim or --dismiss as well"),
+        (("--release", "disk-over-limit", "--reason", "foo"), "--reason: is for claims and dismissals"),
+        (("--by", "ana"), "--by: is for a state that is set; give --claim or --dismiss as well"),
+        (("--release", "disk-over-limit"), "--release: disk-over-limit is not claimed; leave it out"),
+        (("--reopen", "disk-over-limit"), "--reopen: disk-over-limit is not dismissed; leave it out"),
         (("--dismiss", "disk-over-limit", "--reason", "x", "--until", "soon"), "--until: 'soon' is not a day"),
         (("--cluster", "elsewhere"), "--cluster: elsewhere is not there; choose from shop"),
     ],

@@ -114,6 +114,18 @@ def test_what_there_is_not_cannot_be_claimed(document, first):
         say(None, decided("2026-11-01", [NOTE]), Verb.CLAIM, "x")
 
 
+def test_what_is_over_is_said_to_be_and_only_a_close_id_is_suggested(document):
+    have, later = {**HAVE, "id": "have-11-brokers"}, "2026-11-15"
+    rest = decided(later, [], [have])
+    gone = observed(document, rest, changed("disk-over-limit"))
+    with pytest.raises(RequestError, match=r"^dismiss: disk-over-limit is over since 2026-11-15; leave it out$"):
+        say(gone, rest, Verb.DISMISS, "disk-over-limit", reason="it goes")
+    with pytest.raises(RequestError, match=r"^claim: groups-behind was last seen on 2026-11-01; leave it out$"):
+        say(gone, rest, Verb.CLAIM, "groups-behind")
+    with pytest.raises(RequestError, match=r"'fenced-brokers'; choose from have-11-brokers$"):
+        say(None, rest, Verb.CLAIM, "fenced-brokers")
+
+
 def test_what_was_done_has_the_effect_that_was_measured(document):
     after = decided("2026-11-15", [BEHIND], brokers=15, disk=0.71, usd=16_425.0)
     changes = changed("disk-over-limit") | {"resolved": ["2 brokers are over the limit."]}
