@@ -114,6 +114,12 @@ def columns_for(groups: Iterable[GroupChoice]) -> tuple[Column, ...]:
     return tuple(one for one in GROUPS if one.key != "allowed" or has_several)
 
 
+def figures_of(group: GroupChoice) -> tuple[Column, ...]:
+    """Return the columns of the key figures of a group; the assignor is one where it changes."""
+    is_other = group.is_change and len({variant_name(row) for row in (group.today, group.then) if row is not None}) > 1
+    return tuple(one for one in GROUPS if one.is_key or (one.key == "variant" and is_other))
+
+
 def _variant_label(group: GroupChoice, row: Row) -> str:
     if row is group.today:
         return f"{variant_name(row)} (today)"

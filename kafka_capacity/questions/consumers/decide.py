@@ -23,7 +23,7 @@ from kafka_capacity.kafka.rebalance.model import Event
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.consumers.advice import advice_of, risk_of
 from kafka_capacity.questions.consumers.choice import RISKS, GroupChoice, GroupStatus, Row, choose, excuses_of
-from kafka_capacity.questions.consumers.columns import GROUPS
+from kafka_capacity.questions.consumers.columns import figures_of
 from kafka_capacity.questions.consumers.known import is_late_now, known_of
 from kafka_capacity.questions.consumers.names import short
 from kafka_capacity.questions.consumers.scenario import Verdict
@@ -134,8 +134,7 @@ def _decide(choice: GroupChoice) -> GroupDecision:
                 "definition": one.definition,
                 "value": cells((one,), choice)[one.key],
             }
-            for one in GROUPS
-            if one.is_key
+            for one in figures_of(choice)
         ),
         choice=choice,
     )
