@@ -23,6 +23,7 @@ from airflow.sdk import BaseHook
 from kafka_capacity.errors import MissingManifestError, MissingObjectError, RenderError, RequestError, StorageError
 from kafka_capacity.objects.keys import unheard_key, unheard_prefix
 from kafka_capacity.objects.store import ObjectStore
+from kafka_capacity.plan.changes import is_judged
 from kafka_capacity.plan.lifecycle import gravest
 from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
@@ -40,7 +41,6 @@ SILENT_SECONDS = 20  # how long a server may be silent
 _TEAMS_BYTES = 28_000  # that a webhook of Teams takes at most
 _TOO_MANY = "HTTP 429"  # passes, as what servers get wrong themselves does
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
-_SEVERITIES = {"bad": "error", "warn": "warning"}  # of PagerDuty, by the kind of a badge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,7 @@ class News:
     plan: PinnedPlan  # of which plan
     kind: str  # of the verdict: `good`, `note`, `warn` or `bad`
     is_grave: bool  # whether a serious problem stands that nobody dismissed
+    is_judged: bool  # whether it is known how many brokers are needed
     lines: Sequence[str]  # five of text
     reasons: Sequence[str]  # why it is told
     url: str  # of the report
@@ -101,14 +102,15 @@ def _teams(news: News) -> dict[str, Any]:
 
 
 def _pagerduty(news: News) -> dict[str, Any]:
+    is_urgent = news.is_grave or news.kind == "bad"
     return {
-        # A cluster is one incident, which is over when its verdict is good again and nothing serious stands.
-        "event_action": "resolve" if news.kind == "good" and not news.is_grave else "trigger",
+        # A cluster is one incident, of what is urgent: what is needed later is none. What is not known ends none.
+        "event_action": "resolve" if not is_urgent and (news.is_judged or news.kind == "good") else "trigger",
         "dedup_key": f"kafka-capacity/{news.plan.cluster}",
         "payload": {
             "summary": news.lines[0],
             "source": news.plan.cluster,
-            "severity": "error" if news.is_grave else _SEVERITIES.get(news.kind, "info"),
+            "severity": "error" if is_urgent else "warning",
             "custom_details": {"text": "\n".join(news.lines[1:]), "report": news.url},
         },
         "links": [{"href": news.link, "text": "Open the report"}] if news.link else [],
@@ -206,6 +208,7 @@ def _news_of(store: ObjectStore, plan: PinnedPlan) -> News | None:
         plan=plan,
         kind=(verdict.get("sizing") or verdict)["badge"]["kind"],
         is_grave=gravest(verdict) is not None,
+        is_judged=is_judged(verdict),
         lines=lines,
         reasons=reasons(report),
         url=browser_url(store, plan.report_key),

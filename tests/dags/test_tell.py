@@ -82,7 +82,7 @@ def tell(services, monkeypatch, tmp_path):
     from kafka_capacity_airflow import report_mail, steps
     from kafka_capacity_airflow import tell as telling
 
-    verdict = {"sizing": {"badge": {"kind": "bad"}}, "badge": {"kind": "good"}, "problems": []}
+    verdict = {"sizing": {"badge": badge("bad")}, "badge": badge("good"), "problems": []}
     report = {"verdict": verdict, "links": {}, "sections": []}
     for module in (telling, report_mail):
         monkeypatch.setattr(module, "published_report", lambda store, plan: dict(report))
@@ -102,6 +102,10 @@ def tell(services, monkeypatch, tmp_path):
 def drawn():
     """What a report with charts has in place of none."""
     return {"sections": build_report(sized_inputs())["sections"]}
+
+
+def badge(kind, text=""):
+    return {"kind": kind, "text": text}
 
 
 REPORT = "https://reports.example.net/reports/cluster=payments/ds=2026-11-20/plan=1234/index.html"
@@ -133,7 +137,7 @@ def test_teams_gets_a_card_of_plain_runs(tell, connect, sink):
 def test_a_pager_has_one_incident_a_cluster_which_ends_when_nothing_serious_stands(tell, connect, sink):
     connect("pager", "pagerduty")
     tell()
-    good = {"sizing": None, "badge": {"kind": "good"}}
+    good = {"sizing": None, "badge": badge("good")}
     offline = {"id": "offline-now", "code": "offline-now", "severity": "serious"}
     tell(plan_id="down", verdict={**good, "problems": [offline]})
     tell(plan_id="next", verdict={**good, "problems": [{**offline, "is_dismissed": True}]})
@@ -145,6 +149,24 @@ def test_a_pager_has_one_incident_a_cluster_which_ends_when_nothing_serious_stan
     assert first["dedup_key"] == second["dedup_key"] == "kafka-capacity/payments"
     assert (first["payload"]["severity"], first["payload"]["summary"]) == ("error", LINES[0])
     assert first["links"] == [{"href": REPORT, "text": "Open the report"}]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "action", "severity"),
+    [
+        (badge("bad", "! Too few brokers now"), "trigger", "error"),
+        (badge("warn", "↑ More brokers by March 2027"), "resolve", "warning"),
+        (badge("warn", "? Not judged"), "trigger", "warning"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_needed_later_is_no_incident_and_what_is_not_known_ends_none(
+    tell, connect, sink, verdict, action, severity
+):
+    connect("pager", "pagerduty")
+    tell(verdict={"sizing": {"badge": verdict}, "badge": badge("good"), "problems": []})
+    ((_, _, body),) = sink.taken
+    assert (body["event_action"], body["payload"]["severity"]) == (action, severity)
 
 
 def test_a_webhook_gets_data_and_its_token(tell, connect, sink):
