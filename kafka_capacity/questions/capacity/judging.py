@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,22 +57,32 @@ def used_ratios(use: CapacityUse, limits: Limits) -> Floats:
     return found
 
 
-def judge(use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIGH) -> Judgement:
-    """Judge one option by the estimate of growth that decides, :data:`MIDDLE` or :data:`HIGH`."""
+def judge(
+    use: CapacityUse, limits: Limits, shape: Shape, *, estimate: int = HIGH, unknown: Collection[Resource] = ()
+) -> Judgement:
+    """Judge one option by the estimate of growth that decides, :data:`MIDDLE` or :data:`HIGH`.
+
+    Of a load that is ``unknown`` nothing but a limit that is passed on the first day is known: no headroom, and no day.
+    """
     ratios = used_ratios(use, limits)
     decisive = ratios[:, :, estimate]
+    is_open = np.isin(RESOURCES, list(unknown))[:, None, None]
+    known = np.where(is_open & ~(decisive[..., :1, :] > 1.0), np.nan, decisive)
     tightest = None
-    if not np.isnan(decisive).all():
-        tightest = _at(use, limits, estimate, *map(int, np.unravel_index(np.nanargmax(decisive), decisive.shape)))
+    if not np.isnan(known).all():
+        tightest = _at(use, limits, estimate, *map(int, np.unravel_index(np.nanargmax(known), known.shape)))
     first = passing_day(decisive.reshape(-1, *decisive.shape[2:]), use.dates)
     last = use.dates[-1] if first is None else days_later(first.date, -1)
+    exhaustion = _exhaustion(use, ratios)
+    not_judged = {*_not_judged(use, limits, shape, estimate, max(last, use.dates[0]))}
+    not_judged.update(one.resource for one in exhaustion if one.resource in unknown)
     return Judgement(
         excuses=_excuses(use, limits, decisive, estimate, shape),
-        not_judged=_not_judged(use, limits, shape, estimate, max(last, use.dates[0])),
+        not_judged=tuple(one for one in RESOURCES if one in not_judged),
         fits_until=last if last >= use.dates[0] else None,
-        headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(decisive)),
+        headroom_ratio=None if tightest is None else 1.0 - float(np.nanmax(known)),
         tightest=tightest,
-        exhaustion=_exhaustion(use, ratios),
+        exhaustion=tuple(one for one in exhaustion if one.resource not in unknown),
     )
 
 

@@ -159,7 +159,7 @@ def worst_reason(excuses: Sequence[Mapping[str, Any]], tightest: tuple[str | Non
 
 def is_refused(constraints: Collection[str], headroom_ratio: float | None) -> bool:
     """Return whether Kafka would refuse an option's placement, so that nothing else is known of it."""
-    return headroom_ratio is None and not speaks_of_unknowns(constraints)
+    return headroom_ratio is None and UNKNOWN.isdisjoint(constraints)
 
 
 def carries(constraints: Collection[str], headroom_ratio: float | None, factor: float) -> bool:

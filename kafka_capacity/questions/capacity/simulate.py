@@ -36,9 +36,9 @@ from kafka_capacity.questions.capacity.results import (
     UNKNOWN,
     CapacityOption,
     CapacityResult,
+    CapacityUse,
     ChangeCost,
     Copying,
-    Judgement,
     MonthlyCost,
     OptionKind,
     PlacementKey,
@@ -131,7 +131,7 @@ def judged_option(
         return CapacityResult(option=option, fits=False, excuses=placed.excuses)
     shape, workload, request = option.shape, placed.loads.workload, inputs.request
     use = capacity_use(placed.loads, shape)
-    found = judge(use, request.limits, shape, estimate=request.estimate)
+    found = judge(use, request.limits, shape, estimate=request.estimate, unknown=_unknown_loads(workload, placed))
     # Smaller volumes take the place of today's now: what they save is what is saved from now on.
     is_kept = is_changed_in_place(request.today, shape) and option.kind is not OptionKind.SHRINK_VOLUMES
     cost = monthly_cost(
@@ -143,18 +143,13 @@ def judged_option(
         provisioned_bytes=provisioned_bytes(inputs.snapshot.brokers, placed.brokers) if is_kept else None,
         is_replaced=not is_kept and option.kind is not OptionKind.SHRINK_VOLUMES,
     )
-    unknown = _unknown(workload, found.headroom_ratio)
+    unknown = _unknown(workload, use)
     # What tells no day is in the way already.
     excuses = tuple(sorted((*placed.excuses, *found.excuses, *unknown), key=lambda excuse: excuse.when or ""))
     if any(excuse.constraint in UNKNOWN for excuse in excuses):
         # That what is known passes a limit some day says nothing of whether all of it does so now.
         today = workload.outlook.dates[0]
         excuses = tuple(one for one in excuses if one.constraint in UNKNOWN or (one.when or today) <= today)
-    if workload.traffic.basis is PeakBasis.UNKNOWN:
-        # Space as well: nobody knows what comes in.
-        found = _left_open(found, frozenset(RESOURCES) - {Resource.REPLICAS})
-    elif any(excuse.constraint == "sizes" for excuse in placed.excuses):
-        found = _left_open(found, RECOVERIES | {Resource.DISK})
     return filled(
         CapacityResult,
         found,
@@ -184,18 +179,16 @@ def _until(fits_until: str | None, placed: PlacedOption, dates: Sequence[str]) -
     return min(days_later(first, -1), fits_until) if first > dates[0] else None
 
 
-def _left_open(found: Judgement, unknown: frozenset[Resource]) -> Judgement:
-    """Return no days on which resources run out of whose load nothing is known."""
-    judged = {one.resource for one in found.exhaustion} & unknown
-    return dataclasses.replace(
-        found,
-        not_judged=tuple(one for one in RESOURCES if one in judged or one in found.not_judged),
-        exhaustion=tuple(one for one in found.exhaustion if one.resource not in unknown),
-    )
+def _unknown_loads(workload: Workload, placed: PlacedOption) -> frozenset[Resource]:
+    """Return the resources of whose load nothing is known."""
+    if workload.traffic.basis is PeakBasis.UNKNOWN:
+        return frozenset(RESOURCES) - {Resource.REPLICAS}  # space as well: nobody knows what comes in
+    are_sizes_unknown = any(excuse.constraint == "sizes" for excuse in placed.excuses)
+    return RECOVERIES | {Resource.DISK} if are_sizes_unknown else frozenset()
 
 
-def _unknown(workload: Workload, headroom_ratio: float | None) -> tuple[Excuse, ...]:
-    if workload.traffic.basis is not PeakBasis.UNKNOWN and headroom_ratio is not None:
+def _unknown(workload: Workload, use: CapacityUse) -> tuple[Excuse, ...]:
+    if workload.traffic.basis is not PeakBasis.UNKNOWN and not np.isnan(use.capacity).all():
         return ()
     what, missing, remedy = "capacities", "no capacities are known", "give the capacity of the brokers"
     if workload.traffic.basis is PeakBasis.UNKNOWN:
