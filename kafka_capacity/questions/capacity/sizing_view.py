@@ -30,6 +30,7 @@ _MAXIMA = frozenset(one.name for one in BROKER_MAXIMA.values())
 
 STEPS_NAMED = 4  # steps to the horizon that sentences name one by one
 SOON_DAYS = 28  # what is due within four weekly reports is approved now: brokers have to be ordered and started
+NEAR_DAYS = 35  # so far ahead a month says too little, and the day is named
 
 
 def family_of(row: Row) -> tuple[Any, ...]:

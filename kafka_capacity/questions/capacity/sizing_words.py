@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_capacity.demand.calendar_days import days_between
 from kafka_capacity.demand.outlook import TRAFFIC
 from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.proposal.constraints.registry import constraint_label
@@ -15,6 +16,7 @@ from kafka_capacity.questions.capacity.option_words import option_name, run_verb
 from kafka_capacity.questions.capacity.results import OptionKind, unknown_of_fewer, worst_reason
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import (
+    NEAR_DAYS,
     STEPS_NAMED,
     Row,
     SizingView,
@@ -157,16 +159,16 @@ def today_phrase(view: SizingView) -> str:
     name = resource_name(out["resource"])
     if view.is_already_out(view.today, out["resource"], day):
         return f"{what} already {run_verb(count, 'exceed')} the limit of {name}"
-    return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_soon(view, day) else 'in'} {_when(view, day)}"
+    return f"{what} {run_verb(count, 'run')} out of {name} {'on' if _is_near(view, day) else 'in'} {_when(view, day)}"
 
 
-def _is_soon(view: SizingView, day: str) -> bool:
-    """Return whether per month says too little: it is the one that has begun."""
-    return day[:7] == view.dates[0][:7]
+def _is_near(view: SizingView, day: str) -> bool:
+    """Return whether a day is so near that its month says too little."""
+    return days_between(view.dates[0], day) <= NEAR_DAYS
 
 
 def _when(view: SizingView, day: str) -> str:
-    return day if _is_soon(view, day) else format_month(day)
+    return day if _is_near(view, day) else format_month(day)
 
 
 def _enough(view: SizingView) -> str:

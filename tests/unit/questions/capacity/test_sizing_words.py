@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import pytest
+
 from kafka_capacity.plan.move_and_sizing import lasts_until
 from kafka_capacity.questions.capacity.approval import approval, otherwise
 from kafka_capacity.questions.capacity.cost_words import cost_sentence
@@ -43,10 +45,13 @@ def test_the_badge_says_what_the_steps_do_to_the_brokers_there_are():
     assert shown(None, fewer, recommended="009") == ("bad", "! Fewer brokers now")
 
 
-def test_a_day_of_the_month_that_has_begun_is_named():
+@pytest.mark.parametrize(
+    ("day", "said"), [("2026-11-28", "2026-11-28"), ("2026-12-20", "2026-12-20"), ("2026-12-21", "December 2026")]
+)
+def test_a_day_within_five_weeks_is_named_whatever_its_month(day, said):
     rows = [option("do-nothing", "do-nothing", 12, until=DATES[0]), *GROWING[4:]]
-    view = view_of(rows, [passing("do-nothing", "2026-11-28")], recommended="021")
-    assert subject_words(view) == "12 brokers now, 21 by 2026-11-28"
+    view = view_of(rows, [passing("do-nothing", day)], recommended="021")
+    assert subject_words(view) == f"12 brokers now, 21 by {said}"
 
 
 def test_enough_brokers_are_said_to_be_enough():
