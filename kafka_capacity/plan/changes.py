@@ -13,6 +13,7 @@ from kafka_capacity.plan.growth import has_grown, has_spread
 from kafka_capacity.plan.lifecycle import CLUSTER, followed, gravest, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
 from kafka_capacity.plan.results import OWN_SHAPES_SHA256
+from kafka_capacity.plan.states import stated
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.report.render import REPORT_KIND, REPORT_VERSION
 from kafka_capacity.text import format_usd, plural, uncapitalised
@@ -238,7 +239,7 @@ def _problems(verdict: Mapping[str, Any], *, is_of_cluster: bool, without: Colle
     if is_of_cluster:
         own = [key for key, one in problems.items() if one.get("question") == CLUSTER and one.get("then") != NEW]
         problems = {key: problems[key] for key in own}
-    return {key: f"{str(one['message']).rstrip('.')}." for key, one in problems.items()}
+    return {key: stated(one) for key, one in problems.items()}
 
 
 def _is_worse(now: Mapping[str, Any], then: Mapping[str, Any]) -> bool:

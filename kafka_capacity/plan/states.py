@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between
+from kafka_capacity.health.problem import Problem
 from kafka_capacity.plan.effects import ACTION, GONE, PROBLEM, ended
 from kafka_capacity.plan.growth import Row
 from kafka_capacity.plan.lifecycle import (
@@ -91,7 +92,7 @@ def settled(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: 
     }
     unknown = {*changes["new_ids"], *changes["other_limits"]}
     come = {
-        key: f"{str(row['message']).rstrip('.')}."
+        key: stated(row)
         for key, row in rows.items()
         if (key not in entries or entries[key]["first"] >= ds) and not {key, row["code"]} & unknown
     }
@@ -102,6 +103,11 @@ def settled(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: 
         "resolved": [*changes["resolved"], *over.values()],
         "resolved_ids": [*changes["resolved_ids"], *over],
     }
+
+
+def stated(row: Mapping[str, Any]) -> str:
+    """Return the sentence that says what is wrong, without the remedy."""
+    return f"{Problem.from_dict(row).sentence.rstrip('.')}."
 
 
 def resolved_lines(entries: Mapping[str, Entry], decision: Mapping[str, Any], changes: Mapping[str, Any]) -> list[str]:

@@ -87,7 +87,7 @@ def test_another_request_is_no_other_method_and_brings_no_new_problems(before, n
     after["verdict"]["problems"] += [problem, alone, real]
     before["verdict"]["problems"].append({**problem, "code": "d", "message": "d"})
     changes = changes_since(before, after)
-    assert (changes["new"], changes["resolved"]) == (["c."], [])
+    assert (changes["new"], changes["resolved"]) == (["C."], [])
     assert changes["method"].startswith("The request changed (horizon months): differences may come from that")
 
 

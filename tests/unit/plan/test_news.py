@@ -100,6 +100,13 @@ def test_of_new_problems_serious_ones_and_drift_are_news(before, report, problem
     assert reasons(after(with_problem(before, **problem), now)) == []
 
 
+def test_every_sentence_about_what_was_resolved_begins_as_one(before, report):
+    fenced, lost = {**PROBLEM, "message": "broker 7 is fenced"}, {**PROBLEM, "id": "rack", "message": "losing rack F"}
+    for one in (fenced, lost):
+        before = with_problem(before, **one)
+    assert after(before, report)["changes"]["resolved"] == ["Broker 7 is fenced.", "Losing rack F."]
+
+
 def test_that_no_serious_problem_is_left_is_news(before, report):
     before = with_problem(before)
     after_all = {**after(before, report)}
