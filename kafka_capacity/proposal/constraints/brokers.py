@@ -40,7 +40,7 @@ def _higher_disk_limit(scenario: PlacementScenario, state: LimitState, worst: Ex
     needed = float(np.ceil(scenario.disk_limit_ratio * state.highest_ratio * 100 - 1e-9) / 100)
     if needed > 1.0:
         return f"disks {state.rounded_ratio:.2f} times as large"
-    return f"a disk limit of {needed:.2f} instead of {scenario.disk_limit_ratio:.2f}"
+    return f"a disk limit of {format_limit(needed)} instead of {format_limit(scenario.disk_limit_ratio)}"
 
 
 DISK = BrokerConstraint(

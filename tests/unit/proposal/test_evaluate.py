@@ -113,6 +113,11 @@ def test_a_full_disk_is_named_with_its_figures():
     )
 
 
+def test_a_disk_limit_that_would_do_is_named_in_percent_rounded_up():
+    reason = evaluate_placement(*observed(), scenario(disk=6.2 * GIB)).excuses[0].reason
+    assert reason.endswith("or a disk limit of 97 % instead of 85 % would be enough")
+
+
 def test_a_narrow_network_is_named_both_ways():
     result = evaluate_placement(*observed(bytes_in=1e6), scenario(network=2e6))
 
