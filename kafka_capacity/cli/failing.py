@@ -40,7 +40,7 @@ from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.questions.failures.sets import rack_members
 from kafka_capacity.questions.failures.share import asked_losses, controllers_document
 from kafka_capacity.questions.failures.simulate import simulate_failovers
-from kafka_capacity.questions.failures.tables import failure_tables
+from kafka_capacity.questions.failures.tables import failure_tables, known_traffic
 from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, column
 from kafka_capacity.text import plural
@@ -74,7 +74,8 @@ _COUNTS = (
     "new_leaders",
     "unclean_leaders",
 )
-_FIGURES = ("stopped_bytes_per_second", "refused_bytes_per_second", "rebuild_bytes", "rebuild_seconds")
+_TRAFFIC = ("stopped_bytes_per_second", "refused_bytes_per_second")
+_FIGURES = ("rebuild_bytes", "rebuild_seconds")
 _DRAWN = ": half are those that share the most partitions, the rest are drawn at random"
 
 
@@ -168,6 +169,7 @@ def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, An
         "name": one.name,
         "brokers": list(one.brokers),
         **{name: int(getattr(result, name)[number]) for name in _COUNTS},
+        **{name: known_traffic(result, name)[number].as_py() for name in _TRAFFIC},
         **{name: plain_number(float(getattr(result, name)[number])) for name in _FIGURES},
         "has_majority": result.has_majority[number],
         "overloads": _overloads(result, number),

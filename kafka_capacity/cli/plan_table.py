@@ -204,12 +204,13 @@ def _down_before(snapshot: Snapshot, is_changed: Flags) -> str:
 
 def print_explanation(planned: Planned, tables: Mapping[str, pa.Table]) -> None:
     """Explain every option: its bound, the limits that bind, and its waves as the page has them."""
+    has_rates = bool(planned.facts["rate_history_hours"])
     for one in planned.judged:
         scenario_id = one.result.scenario.scenario_id
         move = read_move(tables, scenario_id)
         print_lines(["", f"{scenario_id}:", *(f"  {line}" for line in _option_lines(one, move))])
-        for made in () if move is None else (orders_table(move), waves_table(move) if move.waves else None):
-            if made is not None:
+        if move is not None and move.waves:
+            for made in filter(None, (orders_table(move), waves_table(move, has_rates=has_rates))):
                 print_data(made)
 
 

@@ -12,13 +12,14 @@ from kafka_capacity.plan.request import PlanRequest
 from kafka_capacity.report.sections import section
 from kafka_capacity.report.view import ReportView
 
+_PRODUCED = "bytes_in_mean_bytes_per_second"  # known where there are rates
 _FACTS = (
     ("broker_count", "Brokers", "count"),
     ("topic_count", "Topics", "count"),
     ("partition_count", "Partitions", "count"),
     ("replica_count", "Replicas", "count"),
     ("total_bytes", "Replica bytes", "bytes"),
-    ("bytes_in_mean_bytes_per_second", "Produced on average", "rate"),
+    (_PRODUCED, "Produced on average", "rate"),
     ("rate_history_hours", "Hours of traffic history", "count"),
     ("source", "Source", "text"),
     ("kafka_version", "Kafka version", "text"),
@@ -37,7 +38,7 @@ def build(view: ReportView) -> dict[str, Any]:
         "facts": [
             {"label": label, "value": facts[key], "format": kind}
             for key, label, kind in _FACTS
-            if facts.get(key) is not None
+            if facts.get(key) is not None and (key != _PRODUCED or facts.get("rate_history_hours"))
         ],
     }
 

@@ -65,7 +65,8 @@ def chargeback_tables(asked: PlanContext, handed: Handed, run: RunPieces) -> dic
     measured = Measured.of(asked.basis.raw, of.topics, produced)
     stated = stated_producers(asked.parameters.stated_racks(), of.topics)
     producers = stated.before(measured.producers(len(of.topics)))
-    racked = rack_tables(bill, readers, producers) if len(bill.brokers.rack_names()) > 1 else {}
+    has_rates = bill.workload.traffic.basis is not PeakBasis.UNKNOWN
+    racked = rack_tables(bill, readers, producers) if has_rates and len(bill.brokers.rack_names()) > 1 else {}
     racked |= {"chargeback_tiered": _tiered_table(asked, bill)}
     if reason is not None:
         return {**racked, "chargeback_scope": _scope(asked, bill, brokers, reason=reason)}

@@ -26,6 +26,7 @@ from kafka_capacity.objects.tables import (
     table_of_columns,
     table_of_rows,
 )
+from kafka_capacity.questions.failures.baseline import TRAFFIC_OF
 from kafka_capacity.questions.failures.durability.tables import DURABILITY_TABLES
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_TABLES
 from kafka_capacity.questions.failures.scenario import CoordinatorState, FailureResult, SetKind
@@ -39,7 +40,8 @@ class LossRow:
     (``has_majority``, null where they are not known) no leader is elected and nobody leaves an ISR: under min ISR is
     then what is led with a lost replica in its ISR, where writes with acks=all are not committed. ``survivors`` are the
     live brokers that are left, null in plans of earlier versions. ``loaded_…`` is the survivor closest to, or furthest
-    beyond, what it can do, null where nobody knows what they can do; ``rebuild_seconds`` is null for never.
+    beyond, what it can do, null where nobody knows what they can do; ``rebuild_seconds`` is null for never. Without
+    rates ``stopped_…`` and ``refused_…`` are null where there are such partitions.
     """
 
     placement_id: str
@@ -55,8 +57,8 @@ class LossRow:
     at_min_isr: int
     new_leaders: int
     unclean_leaders: int
-    stopped_bytes_per_second: float
-    refused_bytes_per_second: float
+    stopped_bytes_per_second: float | None
+    refused_bytes_per_second: float | None
     newly_refused_bytes_per_second: float | None = None
     rebuild_bytes: float
     rebuild_seconds: float | None
@@ -211,10 +213,17 @@ def _sets(result: FailureResult, used: np.ndarray) -> pa.Table:
         "loaded_ratio": pa.array(ratio, mask=unknown),
         "max_in_ratio": most["network_in"],
         "max_out_ratio": most["network_out"],
+        **{name: known_traffic(result, name) for name in TRAFFIC_OF},
         "overloaded_brokers": result.overloaded(),
         "groups_affected": result.groups_affected(),
     }
     return table_of_columns(FAILURES, count, columns, of=result)
+
+
+def known_traffic(result: FailureResult, name: str) -> pa.Array[Any]:
+    """Return what is produced to the partitions of one of :data:`TRAFFIC_OF`, null where that is not known."""
+    is_unknown = (result.peak_basis is PeakBasis.UNKNOWN) & (getattr(result, TRAFFIC_OF[name]) > 0)
+    return pa.array(getattr(result, name), pa.float64(), mask=is_unknown)
 
 
 def _most(ratios: np.ndarray) -> pa.Array[Any]:

@@ -48,6 +48,33 @@ def test_chances_of_losing_data_are_the_least(run, answer, inventory):
     assert json.loads(run("durability", inventory, "--json").stdout)["today"]["unknown_traffic"] == UNKNOWN
 
 
+@pytest.fixture(scope="module")
+def without_rates(tmp_path_factory):
+    """No metrics at all, and one replica each, so that losses stop something."""
+    orders = topic("orders", partitions=30, rf=1, size_bytes=10 * GIB)
+    raw, folder = cluster(brokers=3, topics=[orders]), tmp_path_factory.mktemp("none")
+    write_snapshot_files(with_rows(raw, "metrics", []), folder)
+    return folder
+
+
+def test_without_rates_no_figure_of_traffic_is_nothing(run, without_rates):
+    (lost, *_) = json.loads(run("failures", without_rates, "--json").stdout)["sets"]
+    assert (lost["offline"], lost["stopped_bytes_per_second"], lost["refused_bytes_per_second"]) == (20, None, 0.0)
+    assert json.loads(run("chargeback", without_rates, "--json").stdout)["rack_brokers"] == []
+    plan = "plan", "--snapshot", without_rates, "--placer", "fewest-bytes", "--broker-counts", 4
+    assert "Finishes above" not in run(*plan, "--explain").stdout
+
+
+def test_without_rates_no_headroom_is_told_of_what_is_not_judged(run, without_rates):
+    options = json.loads(run("size", without_rates, "--json").stdout)["options"]
+    assert "disk" in options[0]["not_judged"]
+    # A broker's limit of replicas has nothing to do with traffic.
+    tightest = [one["tightest"] and one["tightest"]["resource"] for one in options]
+    assert set(tightest) <= {None, "replicas"}
+    assert [one["headroom_ratio"] is None for one in options] == [resource is None for resource in tightest]
+    assert {one["status"] for one in options} == {"not_judged"}
+
+
 @pytest.mark.parametrize("command", ["chargeback", "savings", "size"])
 def test_answers_are_as_far_as_known(answer, command):
     assert "as far as known" in answer(command).lower() or "not judged" in answer(command).lower()

@@ -141,6 +141,7 @@ def build(report: ReportView) -> dict[str, Any]:
 
 def _throttles(view: ChangePage) -> dict[str, Any]:
     """Set the throttles of the option that is spoken of side by side."""
+    caption = f"Throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
     rows = []
     same = [option for option in view.options if option.is_same_placement(view.nearest) and not option.is_refused]
     for option in sorted(same, key=lambda option: float(option.figures["throttle_bytes_per_second"])):
@@ -160,10 +161,14 @@ def _throttles(view: ChangePage) -> dict[str, Any]:
         rows.append(row)
     note = (
         "Time in waves is the expected time, in brackets the range from no writes to peak rates throughout; copying "
-        "alone is at mean and at peak rates. The move finishes with any throttle larger than the one under Finishes "
-        "above; with a dash there no throttle helps."
+        "alone is at mean and at peak rates."
     )
-    caption = f"Throttles for {plural(view.nearest.broker_count, 'broker')} with {view.nearest.placer}"
+    if not view.rate_history_hours:
+        return table(caption, [one for one in _THROTTLES if one.key != "smallest"], rows, note=note)
+    note += (
+        " The move finishes with any throttle larger than the one under Finishes above; with a dash there no throttle "
+        "helps."
+    )
     return table(caption, _THROTTLES, rows, note=note)
 
 

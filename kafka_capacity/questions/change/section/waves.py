@@ -99,7 +99,7 @@ def build(report: ReportView) -> dict[str, Any] | None:
         "dirs": dir_table(move),
         "added": [row for row in _added(view) if row["scenario_id"] == view.nearest.scenario_id],
         "charts": [one for one in (gantt, disks) if one is not None],
-        "waves": waves_table(move) if move.waves else None,
+        "waves": waves_table(move, has_rates=view.rate_history_hours > 0) if move.waves else None,
         "folder": PLAN_FILES_FOLDER,
         "is_recommended": view.nearest is view.recommended,
         "pages": listed,
@@ -146,22 +146,21 @@ def orders_table(move: MoveView) -> dict[str, Any] | None:
     return table("Which partitions move first: orders tried", _ORDERS, rows, note=f"All at mean rates{without}.")
 
 
-def waves_table(move: MoveView) -> dict[str, Any]:
-    """Return a row a wave."""
+def waves_table(move: MoveView, *, has_rates: bool) -> dict[str, Any]:
+    """Return a row a wave; which throttle is enough for it is known where rates are."""
     shown = move.waves[:MAX_ROWS]
     rows = [cells(_WAVES, wave) for wave in shown]
     has_window = move.facts.get("window") is not None
     what, after = ("Takes", "") if has_window else ("Ends", ", both after the start of the first wave")
-    note = (
-        f"{what} is the expected time, in brackets the range from no writes to peak rates throughout{after}. A wave "
-        "finishes with any throttle larger than the one under Finishes above."
-    )
+    note = f"{what} is the expected time, in brackets the range from no writes to peak rates throughout{after}."
+    if has_rates:
+        note += " A wave finishes with any throttle larger than the one under Finishes above."
     endless = [wave for wave in shown if wave["copied_bytes"] and wave["end_expected_seconds"] is None]
     if any(wave["smallest_throttle_expected_bytes_per_second"] is None for wave in endless):
         note += " With a dash there no throttle helps: a network or fetcher has nothing left for the copies."
     left_out = _ONE_BY_ONE if has_window else _BY_CLOCK
     rates = {row["throttle"] for row in rows if row["throttle"] is not None}
-    left_out = left_out | (set() if len(rates) > 1 else {"throttle"})
+    left_out = left_out | (set() if len(rates) > 1 else {"throttle"}) | (set() if has_rates else {"smallest"})
     columns = [one for one in _WAVES if one.key not in left_out]
     if len(rates) == 1:
         note += f" Throttle: {format_throttle(rates.pop())} for each wave that copies."

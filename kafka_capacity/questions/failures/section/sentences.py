@@ -46,7 +46,7 @@ def worst_of(rows: Sequence[Row], key: str) -> Row:
 
 def traffic_lost(row: Row) -> float:
     """Return what is produced to partitions that a loss stops, or under min ISR: bytes a second."""
-    return float(row["stopped_bytes_per_second"] + row["refused_bytes_per_second"])
+    return float((row["stopped_bytes_per_second"] or 0.0) + (row["refused_bytes_per_second"] or 0.0))
 
 
 FIRST_KINDS = ("broker", "rack", "given")  # of losses: what people ask for first

@@ -79,7 +79,7 @@ def test_where_no_throttle_helps_none_is_named():
     why = "no throttle helps: the network of broker 1 has nothing left for the copies"
     assert f" It never finishes; {why}. " in summary(move)
     assert endless_problem(move).message == f"In waves the move never finishes; {why}"
-    table = waves_table(move)
+    table = waves_table(move, has_rates=True)
     assert table["rows"][0]["smallest"] is None
     assert " With a dash there no throttle helps: " in table["note"]
     at_once = {"throttle_bytes_per_second": 100e6, "bottleneck_broker": 3, "bottleneck_direction": "in"}
