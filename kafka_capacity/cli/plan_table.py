@@ -204,7 +204,7 @@ def _down_before(snapshot: Snapshot, is_changed: Flags) -> str:
 
 def print_explanation(planned: Planned, tables: Mapping[str, pa.Table]) -> None:
     """Explain every option: its bound, the limits that bind, and its waves as the page has them."""
-    has_rates = bool(planned.facts["rate_history_hours"])
+    has_rates = bool(planned.facts["snapshot"]["rate_history_hours"])
     for one in planned.judged:
         scenario_id = one.result.scenario.scenario_id
         move = read_move(tables, scenario_id)
