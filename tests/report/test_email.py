@@ -230,7 +230,10 @@ def test_groups_at_risk_have_one_line_that_leads_to_them():
     assert soup.find(class_="risk").a["href"] == "https://reports.example.com/plan/index.html#groups"
     assert [one.startswith(line) for one in text.splitlines() if "consumer groups" in one] == [True]
     assert "See https://reports.example.com/plan/index.html#groups" in text
-    key_figures = "orders-etl: Members 6; Max lag 4 min 12 s → 48 s; Time to first record after a rolling restart 3 s"
+    key_figures = (
+        "orders-etl: Members 6; Assignor range → cooperative-sticky, static; Max lag 4 min 12 s → 48 s; "
+        "Time to first record after a rolling restart 3 s"
+    )
     assert key_figures in " ".join(text.split())
     assert key_figures in " ".join(soup.get_text().split())
     assert "\n\n\n" not in text
