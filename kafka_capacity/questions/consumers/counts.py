@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-import functools
 import math
 from collections.abc import Callable
 
@@ -121,7 +120,7 @@ class _Search:
         self._part = part_name(scenario.protocol)
         self._tasks_with_state = int(np.count_nonzero(state_bytes(facts)))
         self._failures = max(0, scenario.failure_count)
-        self._lags = functools.cache(self._lags_anew)
+        self._found: dict[tuple[int, Event], _Shortfall | None] = {}
         capacity = Capacity.of(facts, scenario)
         self._capacity = capacity.proven
         self._limit = capacity.limit
@@ -210,8 +209,13 @@ class _Search:
                 failed = middle
         return count, None
 
-    def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
+    def _lags(self, count: int, event: Event) -> _Shortfall | None:
         """Return why an event makes a group of this count lag too much, ``None`` if it does not."""
+        if (count, event) not in self._found:
+            self._found[count, event] = self._lags_anew(count, event)
+        return self._found[count, event]
+
+    def _lags_anew(self, count: int, event: Event) -> _Shortfall | None:
         slo = self._scenario.lag_slo_seconds
         traced = self._simulations.traced(count, event)
         trace = traced.worst

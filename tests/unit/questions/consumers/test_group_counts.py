@@ -1,7 +1,9 @@
 """How many members are enough: against hand-computed cases and exhaustive search."""
 
 import dataclasses
+import gc
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -211,3 +213,16 @@ def test_fewer_members_than_today_are_known_to_carry_what_a_deploy_leaves_them_w
     assert found.for_all < 7
     (deploy,) = evaluate_group(facts, dataclasses.replace(asked, member_count=found.for_all)).events
     assert deploy.keeps_up
+
+
+def test_a_search_is_forgotten_with_its_simulations():
+    facts = group(capacity=4000.0)
+    simulations = Simulations(facts, usual(facts))
+    known = weakref.ref(simulations)
+    gc.disable()  # as in a command, which is over before garbage counts
+    try:
+        smallest_counts(simulations)
+        del simulations
+        assert known() is None
+    finally:
+        gc.enable()
