@@ -109,15 +109,16 @@ class Clock:
         """Return when each wave begins, in seconds after the first window opens, and how long it takes.
 
         ``pauses`` is float64[N], how long to wait after each wave; ``took`` says how long a wave takes, infinite for
-        never, that begins at some time, in seconds since Monday 0:00.
+        never, that begins at some time, in seconds since Monday 0:00. What comes after one that never ends begins at
+        no time, infinite, but would take as long.
         """
         starts, seconds = np.full(len(pauses), np.inf), np.full(len(pauses), np.inf)
         now = self.begins
         for wave, pause in enumerate(pauses.tolist()):
-            starts[wave], seconds[wave] = self._fitting(now, partial(took, wave))
+            # What would come after one that never ends takes as long as if it came first.
+            at, seconds[wave] = self._fitting(now if np.isfinite(now) else self.begins, partial(took, wave))
+            starts[wave] = at if np.isfinite(now) else np.inf
             now = starts[wave] + seconds[wave] + pause
-            if not np.isfinite(now):
-                break
         return starts - self.begins, seconds
 
     def _fitting(self, now: float, took: Callable[[float], float]) -> tuple[float, float]:

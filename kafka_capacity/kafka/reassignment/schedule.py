@@ -45,6 +45,7 @@ class Wave:
     elects: Flags  # bool[n], whether the preferred leader must be elected once it is done
     start_seconds: Band  # after the start of the first wave: low, expected, high; `None` where it never begins
     end_seconds: Band  # `None` where it never ends
+    seconds: Band  # how long it takes, also after one that never ends
     copied_bytes: float  # to be copied when it begins
     in_flight_bytes: float  # copied until it ends at the expected rates, with what is produced meanwhile
     throttle_bytes_per_second: float  # the smallest of the brokers that send or receive; for `--throttle`

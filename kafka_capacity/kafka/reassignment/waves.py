@@ -267,6 +267,7 @@ def _waves(ground: Groundwork, best: Draft, timing: Timing) -> tuple[Wave, ...]:
                 elects=hops.elects[part],
                 start_seconds=_band(best.starts[:, number]),
                 end_seconds=_band(ends[:, number]),
+                seconds=_band(best.pace.seconds[:, number]),
                 copied_bytes=float(timing.copied_bytes[number]),
                 in_flight_bytes=float(timing.in_flight_bytes[number]),
                 throttle_bytes_per_second=rate if np.isfinite(rate) else float(problem.throttle.bytes_per_second),

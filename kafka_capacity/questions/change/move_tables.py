@@ -73,7 +73,8 @@ class WaveRow:
     """One row a wave of a scenario; seconds are null for never, the smallest throttles where none helps.
 
     ``files`` is a JSON object of names and sha256, ``runbook`` one of
-    :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`. The fullest broker is the one that comes closest to
+    :class:`~kafka_capacity.kafka.reassignment.runbook.RunbookWave`. It takes ``expected_seconds``, also after one that
+    never ends, so that it begins at no time. The fullest broker is the one that comes closest to
     its disk limit on the way; null where none has a limit. With a window ``starts_at`` and ``ends_at`` are when it is
     expected to run, ``closes_at`` when the window closes in which it begins: ISO 8601 in UTC, null without a window.
     """
@@ -105,6 +106,9 @@ class WaveRow:
     starts_at: str | None = None
     ends_at: str | None = None
     closes_at: str | None = None
+    low_seconds: float | None = None
+    expected_seconds: float | None = None
+    high_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +267,7 @@ def _wave_row(scenario_id: str, schedule: Schedule, wave: Wave, files: WaveFiles
         partitions=len(wave.rows),
         **_band("start_{}_seconds", wave.start_seconds),
         **_band("end_{}_seconds", wave.end_seconds),
+        **_band("{}_seconds", wave.seconds),
         **_band(_SMALLEST, wave.smallest_throttle_bytes_per_second),
         fullest_broker=None if fullest is None else int(wave.broker_ids[fullest]),
         fullest_peak_bytes=None if fullest is None else float(wave.disk_peak_bytes[fullest]),

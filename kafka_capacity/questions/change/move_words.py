@@ -9,7 +9,7 @@ from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.proposal.constraints.moves import no_throttle_helps, too_little_left
 from kafka_capacity.questions.change.move_view import MoveView, Row
-from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized
+from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized, took
 from kafka_capacity.text import (
     format_duration,
     format_limit,
@@ -128,13 +128,13 @@ def window_sentence(schedule: Row, waves: Sequence[Row]) -> str | None:
 
 def _is_late_at_peak(wave: Row, window: Window) -> bool:
     """Return whether a wave that begins when it is expected to is not done at peak rates when the window closes."""
-    start, end, closes = wave["start_high_seconds"], wave["end_high_seconds"], wave.get("closes_at")
-    if start is None or end is None:
-        return start is not None
+    high, closes = took(wave, "high"), wave.get("closes_at")
+    if high is None or wave["start_expected_seconds"] is None:
+        return wave["start_expected_seconds"] is not None
     left = window.seconds
     if closes is not None:
         left = (datetime.fromisoformat(closes) - datetime.fromisoformat(wave["starts_at"])).total_seconds()
-    return bool(end - start > left)
+    return high > left
 
 
 def length_sentence(move: MoveView) -> str | None:

@@ -163,6 +163,9 @@ def are_unsized(waves: Iterable[Row]) -> bool:
 
 def took(wave: Row, band: str) -> float | None:
     """Return how long a wave takes in seconds, ``None`` for one that never finishes."""
+    if (own := wave.get(f"{band}_seconds")) is not None:
+        return float(own)
+    # So it is in plans of model version 35 and before, too.
     start, end = wave[f"start_{band}_seconds"], wave[f"end_{band}_seconds"]
     return None if start is None or end is None else float(end - start)
 

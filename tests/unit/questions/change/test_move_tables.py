@@ -53,6 +53,9 @@ def test_a_row_a_wave():
         "starts_at": None,
         "ends_at": None,
         "closes_at": None,
+        "low_seconds": 10.0,
+        "expected_seconds": 12.5,
+        "high_seconds": 100 / 6,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_1, KAFKA_4_3, KAFKA_4_4, KafkaRelease
 from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
-from kafka_capacity.kafka.reassignment.problem import Throttle
+from kafka_capacity.kafka.reassignment.problem import Order, Throttle
 from kafka_capacity.kafka.reassignment.schedule import WaveKind
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.questions.change.move_tables import schedule_tables
@@ -40,6 +40,16 @@ def test_the_runbook_has_the_commands_of_each_wave():
         "It takes 12.5 s (10 s without writes, 16.7 s at peak rates); the bottleneck is broker 1 (sending). Watch "
     )
     assert first["gist"] == "1 partition, 95.4 MiB, 12.5 s"
+
+
+def test_a_wave_takes_as_long_after_one_that_never_ends():
+    move = two_waves(rate=[3 * MB, 1 * MB], size=[50 * MB, 100 * MB], orders=(Order.SMALLEST_FIRST,))
+    assert [wave["end_high_seconds"] for wave in move.waves] == [None, None]
+    first, last = (step["text"] for page in pages(move) for step in page["steps"] if step["does"] == "Watch")
+    assert "never at peak rates" in first
+    assert "takes more than" not in first
+    assert last.startswith("It takes 12.5 s (10 s without writes, 16.7 s at peak rates)")
+    assert "or it takes more than 25 s." in last
 
 
 def test_brokers_that_hold_nothing_yet_are_there_before_anything_is_copied():

@@ -297,22 +297,24 @@ def test_slower_at_once_has_its_reason():
 @pytest.mark.parametrize(
     ("times", "late"),
     [
-        ([(0.0, 3600.0), (86_400.0, 90_000.0)], None),
+        ([(0.0, 3600.0), (86_400.0, 3600.0)], None),
         (
-            [(0.0, 3601.0), (86_400.0, 90_000.0)],
+            [(0.0, 3601.0), (86_400.0, 3600.0)],
             "At peak rates 1 of 2 waves would not be done by then, and would have to be",
         ),
         ([(0.0, 1801.0, "2026-11-16T00:00:00+00:00")], "At peak rates 1 of 1 wave would not be done by then"),
         ([(0.0, 1800.0, "2026-11-16T00:00:00+00:00")], None),
-        ([(0.0, None), (None, None)], "At peak rates 1 of 2 waves would not be done by then"),
+        ([(0.0, None), (86_400.0, 3600.0)], "At peak rates 1 of 2 waves would not be done by then"),
+        ([(0.0, None), (86_400.0, 3601.0)], "At peak rates 2 of 2 waves would not be done by then"),
+        ([(None, None)], None),
     ],
 )
 def test_waves_that_only_the_expected_traffic_lets_end_in_the_window_are_counted(times, late):
     waves = [
-        {"start_high_seconds": start, "end_high_seconds": end}
+        {"start_expected_seconds": start, "start_high_seconds": None, "end_high_seconds": None, "high_seconds": high}
         # One that is expected to begin half an hour after the window has opened.
         | ({"starts_at": more[0], "closes_at": "2026-11-16T00:30:00+00:00"} if more else {})
-        for start, end, *more in times
+        for start, high, *more in times
     ]
     sentence = window_sentence({"window": "23:30-00:30"}, waves)
     assert sentence.startswith("Waves run only from 23:30 to 00:30 UTC.")
