@@ -36,7 +36,7 @@ from kafka_capacity.questions.question import Basis
 from kafka_capacity.report.tables import cells, definitions
 from kafka_capacity.text import format_rate, plural
 
-MAX_REASONS = 10  # of groups that could be better, so many are explained; those at risk all are
+MAX_REASONS = 10  # of groups that could be better, so many are explained
 MAX_MEMBERS = 60  # so many rows has the table of members
 
 
@@ -69,17 +69,18 @@ def plan_groups(snapshot: str, given: Mapping[str, Any], begin: Steps) -> Planne
     return PlannedGroups(basis=asked.basis, found=found, tables=tables)
 
 
-def print_groups(planned: PlannedGroups) -> None:
-    """Print one row a group, then what to do about those that need something."""
+def print_groups(planned: PlannedGroups, max_rows: int) -> None:
+    """Print one row a group, the worst first, then what to do about those that need something."""
     found = planned.groups
     choices = [group.choice for group in found]
     columns = columns_for(choices)
     if choices:
-        print_rows("Consumer groups", columns, [cells(columns, choice) for choice in choices])
+        more = f", the worst {max_rows:,} of {len(choices):,}" if len(choices) > max_rows else ""
+        print_rows(f"Consumer groups{more}", columns, [cells(columns, choice) for choice in choices[:max_rows]])
     shared = planned.found.shared
     if shared:
         print_rows("Share groups", SHARE_COLUMNS, [cells(SHARE_COLUMNS, row) for row in shared])
-    print_lines([*_advice(found), *_facts(planned), *share_sentences(shared), *_skipped(planned)])
+    print_lines([*_advice(found, max_rows), *_facts(planned), *share_sentences(shared), *_skipped(planned)])
 
 
 def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
@@ -117,16 +118,16 @@ def print_group(planned: PlannedGroups, group: GroupDecision) -> None:
     )
 
 
-def _advice(found: Sequence[GroupDecision]) -> list[str]:
+def _advice(found: Sequence[GroupDecision], max_rows: int) -> list[str]:
     pressing = [group for group in found if group.recommended is None or group.risk is not None]
-    lines = [group.advice if group.recommended is None else f"at risk: {group.advice}" for group in pressing]
     others = [group for group in found if group not in pressing and group.today and group.choice.is_change]
-    lines += [f"could be improved: {group.advice}" for group in others[:MAX_REASONS]]
-    if len(others) > MAX_REASONS:
-        lines.append(
-            f"and {len(others) - MAX_REASONS:,} more could be improved: --group NAME shows how; groups.json "
-            "has them all"
-        )
+    at_risk = [group.advice if group.recommended is None else f"at risk: {group.advice}" for group in pressing]
+    better = [f"could be improved: {group.advice}" for group in others]
+    lines = []
+    for those, most, are in ((at_risk, max_rows, "are at risk"), (better, MAX_REASONS, "could be improved")):
+        lines += those[:most]
+        if (more := len(those) - most) > 0:
+            lines.append(f"and {more:,} more {are}: --group NAME shows how; groups.json has them all")
     return lines
 
 

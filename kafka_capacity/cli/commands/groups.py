@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from kafka_capacity.cli.app import EXIT_NOTHING_FITS
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.one_question import Found, asks
-from kafka_capacity.cli.options import option
+from kafka_capacity.cli.options import MaxRows, option
 from kafka_capacity.cli.plan_options import fields_of
 from kafka_capacity.questions.consumers.parameters import GroupParameters
 
@@ -24,6 +24,7 @@ def groups(
     has_to_fit: Annotated[
         bool, option("--fail-if-unfit", "Exit with status 3 if nothing fits for one of the groups.")
     ] = False,
+    max_rows: MaxRows = 50,
 ) -> Found:
     """Show how many members consumer groups need, and what rebalances cost them.
 
@@ -57,7 +58,7 @@ def groups(
     def show() -> None:
         for group in planned.groups if "groups" in given else ():
             print_group(planned, group)
-        print_groups(planned)
+        print_groups(planned, max_rows)
 
     is_unfit = any(group.recommended is None for group in planned.groups) or any(
         row["verdict"] == Verdict.DOES_NOT_FIT for row in planned.found.shared

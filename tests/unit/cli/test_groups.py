@@ -42,6 +42,14 @@ def test_a_group_is_shown_with_its_variants_events_and_members(run, clicks):
     assert f"{GROUP}: 3 members, 16 partitions" in done.stdout
 
 
+def test_of_many_groups_the_worst_are_printed(run, clicks):
+    done = run("groups", clicks, *QUICK[2:], "--rows", 1)
+    assert done.exit_code == 0, done.output
+    assert "Consumer groups, the worst 1 of 12" in done.stdout
+    assert [line[:9] for line in done.stdout.splitlines()].count("at risk: ") == 1
+    assert "and 1 more are at risk: --group NAME shows how; groups.json has them all" in " ".join(done.stdout.split())
+
+
 @pytest.mark.parametrize(("events", "verdict"), [("scale,crash", "fits"), ("crash,slow-member", "does-not-fit")])
 def test_what_fits_keeps_the_objective_in_every_event_of_its_table(run, clicks, events, verdict):
     asked = ("--group", GROUP, "--protocols", "classic", "--static", "as-is", "--lag-slo", 60, "--events", events)

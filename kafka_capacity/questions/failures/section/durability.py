@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -269,18 +270,22 @@ def topics_table(
         }
         for row in order[:max_rows]
     ]
-    note = f"And {more:,} more topics with smaller losses." if more > 0 else None
+    is_known = more > 0 and _lost_bytes(order[max_rows - 1], 0) is not None
+    note = f"And {more:,} more topics{' with smaller losses' if is_known else ''}." if more > 0 else None
     return table(caption, TOPICS, rows, note=note)
 
 
 def worst_first(side: PlacementDurability) -> list[Row]:
-    """Order the topics: the greatest expected loss in bytes, then the greatest chance of one."""
+    """Order the topics: those whose loss is unknown, then the greatest expected loss in bytes, then its chance."""
     return sorted(side.topics, key=_badness)
 
 
-def _badness(row: Row) -> tuple[bool, float, float, str]:
+def _badness(row: Row) -> tuple[Any, ...]:
     lost = _lost_bytes(row, 0)
-    return lost is not None, -(lost or 0.0), -(row["loss_probability"] or 0.0), row["topic"]
+    if lost is None:  # what a year costs is not known, and fewer failures or replicas lose it sooner
+        fewest = (row[name] or math.inf for name in ("lost_after_crashes", "lost_after_power_losses"))
+        return False, *fewest, row["replication_factor"], row["topic"]
+    return True, -lost, -(row["loss_probability"] or 0.0), row["topic"]
 
 
 def ways(side: PlacementDurability) -> list[dict[str, Any]]:

@@ -90,6 +90,14 @@ def test_what_is_not_known_is_said(inputs):
         "not known",
         None,
     )
+    # Among these, what fewer failures lose comes first, and no other is said to lose less.
+    few, one, two = (
+        {**unknown, "topic": name, "replication_factor": replicas, "lost_after_crashes": failures}
+        for name, replicas, failures in (("few", 3, 2), ("one", 1, 1), ("two", 2, 2))
+    )
+    table = topics_table(dataclasses.replace(side, topics=[few, one, two]), "t", max_failures=3, max_rows=2)
+    assert [row["topic"] for row in table["rows"]] == ["one", "two"]
+    assert table["note"] == "And 1 more topics."
     assert ways(dataclasses.replace(side, outcomes=[])) == []
     never = dataclasses.replace(side, few={**side.few, "loss_probability": None})
     assert few_sentence(never) == "What a placement with few copysets would change is unknown for the same reason."
