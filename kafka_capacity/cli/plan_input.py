@@ -10,7 +10,6 @@ import numpy as np
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
-from kafka_capacity.cli.startup import collect_garbage
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.hardware.plain import known_median
 from kafka_capacity.health.problem import Problems
@@ -50,7 +49,6 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
         before, begun = begun, begun + len(pieces)
         done = []
         for number, piece in enumerate(pieces, start=1):
-            collect_garbage()  # of the one before
             begin(f"{what}: {number:,} of {len(pieces):,}", steps=before + len(pieces) + 1)
             done.append(function(shared, piece))
         return done

@@ -9,7 +9,6 @@ from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 _own_process = False
-_is_frozen = False
 
 
 class _NoPandas(MetaPathFinder):
@@ -26,20 +25,6 @@ def own_the_process() -> None:
     _own_process = True
     # A cold start makes hundreds of thousands of objects that live to the end; looking through them costs a tenth.
     gc.disable()
-
-
-def collect_garbage() -> None:
-    """Collect what was made since the last time and hangs together in circles, where nothing else does.
-
-    Hundreds of groups would add up to gigabytes. What is there the first time is taken to stay.
-    """
-    global _is_frozen
-    if not _own_process:
-        return
-    if not _is_frozen:
-        gc.freeze()
-        _is_frozen = True
-    gc.collect(0)
 
 
 def keep_pandas_out() -> None:
