@@ -89,7 +89,7 @@ class Recommendation(Document):
     """What to move to, and how many brokers are needed by when."""
 
     scenario_id: str | None  # of the move; null if none fits
-    broker_count_now: int | None  # how many are needed now
+    broker_count_now: int | None  # how many are needed now; null if none fits, or nobody knows
     moves_to: int | None  # how many the move goes to
     until: str | None  # the last day on which those are enough; null if that is beyond the horizon, or unknown
     steps: tuple[DecidedStep, ...]  # of sizing

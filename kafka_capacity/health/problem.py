@@ -208,6 +208,18 @@ class Code(StrEnum):
 DOWN_NOW = (Code.OFFLINE, Code.UNDER_MIN_ISR)
 """What refuses reads or writes at the moment: the worst of all, and to be mended before anything is moved."""
 
+OVER_LIMIT = frozenset(
+    {
+        Code.DISK_OVER_LIMIT,
+        Code.LOG_DIR_OVER_LIMIT,
+        Code.NETWORK_IN_OVER_LIMIT,
+        Code.NETWORK_OUT_OVER_LIMIT,
+        Code.CPU_OVER_LIMIT,
+        Code.DISK_IO_OVER_LIMIT,
+    }
+)
+"""What a broker carries too much of at the moment."""
+
 RETIRED_CODES = frozenset(
     {
         "isr_empty",

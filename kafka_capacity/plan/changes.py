@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from kafka_capacity.health.check import NEW
-from kafka_capacity.health.problem import Code, Severity
+from kafka_capacity.health.problem import OVER_LIMIT, Code, Severity
 from kafka_capacity.plan.growth import has_grown, has_spread
 from kafka_capacity.plan.lifecycle import CLUSTER, followed, gravest, id_of
 from kafka_capacity.plan.plan_dataset import PLAN_SHA256
@@ -23,15 +23,7 @@ Report = Mapping[str, Any]
 METHOD_IS_SAME = "Same request and same method: differences come from the cluster."
 _METHOD = {"code_version": "version", "model_version": "model", OWN_SHAPES_SHA256: "own shapes and prices"}
 _OF_SIZES = frozenset({Code.DISK_OVER_LIMIT, Code.LOG_DIR_OVER_LIMIT, Code.LOG_DIRS_UNEVEN})
-_OF_TRAFFIC = frozenset(
-    {
-        Code.NETWORK_IN_OVER_LIMIT,
-        Code.NETWORK_OUT_OVER_LIMIT,
-        Code.CPU_OVER_LIMIT,
-        Code.DISK_IO_OVER_LIMIT,
-        Code.HOT_PARTITIONS,
-    }
-)
+_OF_TRAFFIC = (OVER_LIMIT - _OF_SIZES) | {Code.HOT_PARTITIONS}
 _LIMITED = {
     "disk_limit_ratio": _OF_SIZES,
     "network_limit_ratio": frozenset({Code.NETWORK_IN_OVER_LIMIT, Code.NETWORK_OUT_OVER_LIMIT}),

@@ -24,7 +24,7 @@ from kafka_capacity.health.problem import DOWN_NOW, Code, Problem
 from kafka_capacity.plan.decision_box import decision_box, move_answer
 from kafka_capacity.plan.effects import PLAN_AGAIN
 from kafka_capacity.plan.lifecycle import CLUSTER, with_ids
-from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of
+from kafka_capacity.plan.move_and_sizing import is_done_by, lasts_until, missing_of, relation_of, why_not_approved
 from kafka_capacity.questions.accuracy.decide import drift_problems
 from kafka_capacity.questions.answer import BADGES, Action, Answer, Status
 from kafka_capacity.questions.capacity.approval import disk_full
@@ -64,6 +64,7 @@ class Decision:
     answers: Mapping[str, Answer]  # of the questions of which the plan says something, by name
     relation: str  # how the two answers stand to each other, in sentences; empty without sizing
     problems: tuple[tuple[str, ListedProblem], ...]  # all of them by question, the worst first
+    why_not_approved: str  # why nothing is to be approved yet, a clause; empty where something may be
     actions: tuple[Action, ...]  # what to do, in order
     today: Mapping[str, Any]  # what carrying it out changes, as it is now: see :func:`_today`
     subject: str  # of the e-mail
@@ -94,7 +95,7 @@ class Decision:
             "box": decision_box(self),
             "recommended_scenario_id": None if recommended is None else recommended.scenario_id,
             "nearest_scenario_id": self.view.nearest.scenario_id,
-            "recommendation": _recommendation(self.view, self.sizing),
+            "recommendation": _recommendation(self),
             "options": _options(self.view, self.sizing),
             "reasons": list(self.change.reasons),
             "problems": with_ids(
@@ -134,6 +135,8 @@ def decide(results: ReportInputs) -> Decision:
     sizing: SizingView | None = None if capacity is None else capacity.details
     sentence, other = relation_of(view, sizing, results.request) if sizing is not None else ("", None)
     status, reasons = verdict(view, sizing, change)
+    problems = _problems(results, answers, other)
+    not_approved = why_not_approved(view, sizing, (one for _, one in problems))
     return Decision(
         results=results,
         status=status,
@@ -142,11 +145,12 @@ def decide(results: ReportInputs) -> Decision:
         sizing=sizing,
         answers=answers,
         relation=sentence,
-        problems=_problems(results, answers, other),
+        problems=problems,
+        why_not_approved=not_approved,
         actions=_with_due(
             [
-                *(() if status is Status.DOES_NOT_FIT else change.actions),
-                *_steps_to_take(view, capacity, other),
+                *(() if status is Status.DOES_NOT_FIT or not_approved else change.actions),
+                *(() if view.is_unsound else _steps_to_take(view, capacity, other)),
                 *(one for name, answer in answers.items() if name not in _TOLD_APART for one in answer.actions),
             ],
             sizing,
@@ -268,11 +272,12 @@ def _dates(sizing: SizingView) -> dict[str, str | None]:
     return {"disk_full": None if full is None else full[0], "runs_out_middle": None if out is None else out["middle"]}
 
 
-def _recommendation(view: ChangeView, sizing: SizingView | None) -> dict[str, Any]:
+def _recommendation(decision: Decision) -> dict[str, Any]:
     """Return what to move to, how many brokers are needed now, and how many by when."""
-    option = view.recommended
+    option, sizing = decision.view.recommended, decision.sizing
     steps = [step.as_dict() for step in (sizing.steps if sizing is not None else ())]
-    count = steps[0]["broker_count"] if steps else None if option is None else option.broker_count
+    moved_to = None if option is None or decision.why_not_approved else option.broker_count
+    count = steps[0]["broker_count"] if steps else moved_to
     return {
         "scenario_id": None if option is None else option.scenario_id,
         "broker_count_now": count,

@@ -83,8 +83,8 @@ def approved_actions(decision: Mapping[str, Any]) -> list[str]:
 
 def _approve(decision: Decision) -> str:
     view, sizing, status = decision.view, decision.sizing, decision.status
-    if view.is_unsound:
-        return "Approve nothing yet: the inventory is inconsistent."
+    if decision.why_not_approved:
+        return f"Approve nothing yet: {decision.why_not_approved}."
     sentence = _approved_move(view) if sizing is None else approval(sizing)
     option = view.recommended
     if sizing is not None and option is not None and status is not Status.DOES_NOT_FIT:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.health.problem import Problem, info, serious
-from kafka_capacity.questions.answer import Action, StepVerb
+from kafka_capacity.health.check import RESOLVED, ListedProblem
+from kafka_capacity.health.problem import OVER_LIMIT, Problem, info, serious
+from kafka_capacity.questions.answer import Action, Status, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
 from kafka_capacity.questions.capacity.option_words import move_parameters, named_brokers, until_words
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
-from kafka_capacity.questions.change.change_view import ChangeView
+from kafka_capacity.questions.change.change_view import ChangeView, unknown_words
 from kafka_capacity.questions.change.choice import counts_by_fit
 from kafka_capacity.text import format_month, listed, plural
 
@@ -96,6 +97,29 @@ def _once_back(view: ChangeView) -> str:
         return ""
     are, hold = ("is", "it holds") if len(down) == 1 else ("are", "they hold")
     return f" once {named_brokers(down)} {are} back and another move has spread what {hold}"
+
+
+def why_not_approved(view: ChangeView, sizing: SizingView | None, problems: Iterable[ListedProblem]) -> str:
+    """Say why nothing is to be approved yet, a clause: nobody knows whether the broker count is needed, or enough.
+
+    Empty where somebody does.
+    More brokers are needed for what is over its limit today and no longer after the move, whatever else is unknown.
+    """
+    if view.is_unsound:
+        return "the inventory is inconsistent"
+    option, today = view.recommended, view.observed_broker_count
+    if option is None or option.broker_count == today or not (sizing is None or sizing.is_unknown):
+        return ""
+    if view.status(option) is not Status.NOT_JUDGED:
+        return ""
+    more = option.broker_count - today
+    if more > 0 and any(one.problem.code in OVER_LIMIT and one.then == RESOLVED for one in problems):
+        return ""
+    if more > 0:
+        what = f"{plural(more, 'more broker')} {'is' if more == 1 else 'are'} needed"
+    else:
+        what = f"{plural(option.broker_count, 'broker')} {'is' if option.broker_count == 1 else 'are'} enough"
+    return f"whether {what} is not judged, because {unknown_words(view.unknown(option))}"
 
 
 def _counts(view: ChangeView, request: Mapping[str, Any]) -> str:
