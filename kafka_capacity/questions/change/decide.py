@@ -199,7 +199,7 @@ def _unless(figures: Mapping[str, Any], move: MoveView | None) -> str:
 
 def _or_in_waves(move: MoveView | None) -> str:
     """Describe what becomes of a move that never ends with everything started at once."""
-    if move is None or not move.waves:
+    if move is None or not move.waves or move.left_out:
         return ""
     if move.total[1] is None:
         return f", in waves above {format_throttle_above(move.smallest_throttle('expected'))}"

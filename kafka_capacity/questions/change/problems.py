@@ -151,7 +151,9 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
             wanted = move.smallest_throttle("expected")
             is_apart = not move.never_ends or (smallest is None) != (wanted is None)
             at_once = " with everything started at once" if is_apart else ""
-            if wanted is not None:
+            if move.left_out:
+                in_waves = ""  # what ends the others ends no more than those
+            elif wanted is not None:
                 above = format_throttle_above(wanted)
                 in_waves = f"; in waves it must be above {above}" if smallest is None else f"; in waves above {above}"
             elif smallest is not None:
@@ -160,8 +162,10 @@ def _endless(option: Option, move: MoveView | None) -> list[Problem]:
         return [serious("move-never-ends", "the throttle", message)]
     if move is not None and move.waves and move.never_ends:
         return [move_words.endless_problem(move)]
-    if (figures["duration_peak_seconds"] if move is None else move.total[2]) is None:
-        at_peak = figures["smallest_throttle_peak_bytes_per_second"] if move is None else move.smallest_throttle("high")
+    whole = None if move is None or move.left_out else move
+    if (figures["duration_peak_seconds"] if whole is None else whole.total[2]) is None:
+        of_all = figures["smallest_throttle_peak_bytes_per_second"]
+        at_peak = of_all if whole is None else whole.smallest_throttle("high")
         or_above = f", or with a throttle above {format_throttle_above(at_peak)}"
         if at_peak is None:
             or_above = f"; {no_throttle_helps()}"

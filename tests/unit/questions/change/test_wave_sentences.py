@@ -58,6 +58,15 @@ def test_what_is_told_of_waves_is_not_told_of_a_move_of_which_a_part_is_in_none(
     figures = {"throttle_bytes_per_second": 1e7, "duration_seconds": 25.0}
     assert _when(move, figures, "") == "in 25 s at 10 MB/s, in 2 waves"
     assert _when(part, figures, "") == "in 2 waves, but 7 partitions are in no wave"
+    endless = {"throttle_bytes_per_second": 1e6, "smallest_throttle_bytes_per_second": 26e6}
+    needs = " at 1 MB/s; it needs a throttle above 26 MB/s"
+    assert _unless(endless, move) == f"{needs} with everything started at once, while 2 waves at 10 MB/s take 25 s"
+    assert _unless(endless, part) == needs
+    (problem,) = _endless(SimpleNamespace(never_ends=True, figures=endless), part)
+    assert problem.message.endswith("; it must be above 26 MB/s")
+    at_peak = {"duration_peak_seconds": None, "smallest_throttle_peak_bytes_per_second": 40e6}
+    (problem,) = _endless(SimpleNamespace(never_ends=False, figures=at_peak), part)
+    assert problem.message.endswith("run it off-peak, or with a throttle above 40 MB/s")
     (took,) = [one for one in OPTIONS if one.key == "in_waves"]
     facts = {**part.facts, "wave_count": 2}
     assert cells([took], None, "fits", facts) == {"in_waves": None}
