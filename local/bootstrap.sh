@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes .venv from the lock, once: a stamp with the lock's hash tells a later run that nothing has changed.
+# Makes .venv from the lock, once: a stamp with the hash of both tells a later run that nothing has changed.
 #   bootstrap.sh runtime|development|lock
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,7 +43,7 @@ case $kind in
   *) echo "error: $kind is not runtime or development" >&2; exit 2 ;;
 esac
 stamp=.venv/.$kind
-hash=$(cat requirements.txt "$lock_file" | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
+hash=$(cat requirements.txt "$lock_file" local/bootstrap.sh | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
 if [ "$(cat "$stamp" 2>/dev/null)" != "$hash" ]; then
   echo "installing $lock_file"
   # The lock is whole; what lock_overrides.txt leaves out would be missed by who looks for dependencies.
@@ -55,7 +55,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$hash" ]; then
   # The project itself, as it stands here: one line of path and the command.
   site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   pwd > "$site/kafka_capacity_project.pth"
-  printf '#!%s/.venv/bin/python\nfrom kafka_capacity.cli import main\nmain()\n' "$PWD" > .venv/bin/kafka-capacity
+  printf '#!%s/.venv/bin/python\nfrom kafka_capacity.cli import main\nif __name__ == "__main__":\n    main()\n' "$PWD" > .venv/bin/kafka-capacity
   chmod +x .venv/bin/kafka-capacity
   # What development needs contains what running needs.
   [ "$kind" = development ] && cat requirements.txt requirements.txt | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())' > .venv/.runtime

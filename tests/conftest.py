@@ -10,6 +10,7 @@ import pytest
 from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck, settings
 
+from kafka_capacity.cli import pieces
 from kafka_capacity.questions.failures import simulate as failures
 from kafka_capacity.report import charts
 from local.airflow_runs import collect_garbage_seldom
@@ -34,6 +35,7 @@ def _once():
         for name in ("_svg", "_png"):
             patched.setattr(charts, name, _remembered(getattr(charts, name)))
         patched.setattr(failures, "failovers", _remembered(failures.failovers))
+        patched.setattr(pieces, "core_count", lambda: 1)  # tests have the cores already
         read = functools.cache(JSONFileLoader().load_file)
         patched.setattr(JSONFileLoader, "load_file", lambda _, path: read(path))
         yield

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.documents import csv_table, write_files
-from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step, snapshot_warnings
+from kafka_capacity.cli.pieces import run_step_by_step
+from kafka_capacity.cli.plan_input import ask_snapshot, snapshot_warnings
 from kafka_capacity.health.problem import some
 from kafka_capacity.objects.dataset import canonical_json, parquet_bytes
 from kafka_capacity.objects.store import open_store

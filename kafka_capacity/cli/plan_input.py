@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kafka_capacity.cli.console import Steps
 from kafka_capacity.cli.plan_options import request_of
 from kafka_capacity.errors import DamagedInputError
 from kafka_capacity.hardware.plain import known_median
@@ -20,8 +19,7 @@ from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
 from kafka_capacity.inventory.staging import with_chosen_hours
 from kafka_capacity.inventory.validation import validate
 from kafka_capacity.kafka.cluster.brokers import FIGURES, Brokers
-from kafka_capacity.plan.packing import Tables
-from kafka_capacity.questions.question import Basis, Piece, PlanContext, RunPieces, Shared
+from kafka_capacity.questions.question import Basis, PlanContext
 from kafka_capacity.text import plural
 from kafka_capacity.text.files import read_text_file
 
@@ -37,23 +35,6 @@ def ask_snapshot(place: str, given: Mapping[str, Any], **more: Any) -> PlanConte
     request_of("not read yet", "2000-01-01", given)
     basis = read_plan_input(place)
     return PlanContext(basis=basis, parameters=request_of(basis.snapshot.cluster, basis.snapshot.ds, given), **more)
-
-
-def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
-    """Return what does pieces of work here, one after another, and shows each; one more step follows."""
-
-    def run(
-        function: Callable[[Shared, Piece], Tables], shared: Shared, pieces: Sequence[Piece], *, what: str
-    ) -> Sequence[Tables]:
-        nonlocal begun
-        before, begun = begun, begun + len(pieces)
-        done = []
-        for number, piece in enumerate(pieces, start=1):
-            begin(f"{what}: {number:,} of {len(pieces):,}", steps=before + len(pieces) + 1)
-            done.append(function(shared, piece))
-        return done
-
-    return run
 
 
 def read_plan_input(place: str) -> Basis:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_capacity.cli.console import Steps
-from kafka_capacity.cli.plan_input import run_step_by_step
+from kafka_capacity.cli.pieces import run_step_by_step
 from kafka_capacity.cli.planning import ask_plan
 from kafka_capacity.cli.sizing import read_size_files
 from kafka_capacity.errors import RequestError

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from kafka_capacity.cli.console import Steps, print_data, print_lines, print_rows
-from kafka_capacity.cli.plan_input import ask_snapshot, run_step_by_step
+from kafka_capacity.cli.pieces import run_step_by_step
+from kafka_capacity.cli.plan_input import ask_snapshot
 from kafka_capacity.cli.plan_options import FieldOption, request_of
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.cpu import read_cpu_samples

@@ -133,10 +133,25 @@ def simulate_questions(
             handed = handed_over(whole, placed, sizing)
         return keep(question, question.simulate(whole, handed, run))
 
-    with ThreadPoolExecutor(max_workers=len(questions) if side_by_side else 1) as pool:
-        for question in sorted(questions, key=lambda one: one.is_handed):
+    ordered = sorted(questions, key=lambda one: one.is_handed)
+    if not side_by_side:
+        for question in ordered:
+            running[question.share] = _done(simulate, question)
+        return running
+    with ThreadPoolExecutor(max_workers=len(questions)) as pool:
+        for question in ordered:
             running[question.share] = pool.submit(simulate, question)
     return running
+
+
+def _done(simulate: Callable[[Question], Share], question: Question) -> Future[Share]:
+    """Do it here, where Ctrl-C ends it."""
+    future: Future[Share] = Future()
+    try:
+        future.set_result(simulate(question))
+    except Exception as error:
+        future.set_exception(error)
+    return future
 
 
 def _fail_for(done: Mapping[str, Future[Share]]) -> None:

@@ -56,7 +56,7 @@ def chargeback(
 
     With --out it writes chargeback.json and each table as CSV and Parquet into DIR.
     """
-    from kafka_capacity.cli.plan_input import run_step_by_step
+    from kafka_capacity.cli.pieces import run_step_by_step
     from kafka_capacity.cli.sizing import ask_sized
     from kafka_capacity.plan.handing import handed_to_all
     from kafka_capacity.questions.answer import as_far_as_known

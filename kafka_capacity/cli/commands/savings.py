@@ -41,7 +41,7 @@ def savings(
 
     With --out it writes savings.json with everything into DIR. It changes nothing.
     """
-    from kafka_capacity.cli.plan_input import run_step_by_step
+    from kafka_capacity.cli.pieces import run_step_by_step
     from kafka_capacity.cli.sizing import ask_sized
     from kafka_capacity.plan.handing import handed_to_all
     from kafka_capacity.questions.answer import as_far_as_known
