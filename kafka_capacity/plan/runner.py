@@ -159,10 +159,10 @@ def _fail_for(done: Mapping[str, Future[Share]]) -> None:
     for share, error in failed.items():
         log.error("%s failed", share, exc_info=error)
     if failed:
-        reported = (
-            f"{share}: {error}" if isinstance(error, KafkaCapacityError) else f"{share}: {error!r}"
-            for share, error in failed.items()
-        )
+        by_reason: dict[str, list[str]] = {}  # several questions may rest on what is wrong
+        for share, error in failed.items():
+            by_reason.setdefault(str(error) if isinstance(error, KafkaCapacityError) else repr(error), []).append(share)
+        reported = (f"{', '.join(shares)}: {reason}" for reason, shares in by_reason.items())
         raise _class_of(failed.values())("\n".join(reported)) from next(iter(failed.values()))
 
 

@@ -41,7 +41,7 @@ def failing(monkeypatch, name, error):
     def fail(*_):
         raise error
 
-    broken = [dataclasses.replace(one, simulate=fail) if one.name == name else one for one in QUESTIONS]
+    broken = [dataclasses.replace(one, simulate=fail) if one.name == name else one for one in runner.QUESTIONS]
     monkeypatch.setattr(runner, "QUESTIONS", tuple(broken))
 
 
@@ -106,6 +106,16 @@ def test_bad_input_stays_bad_input_so_that_nobody_tries_it_again(pinned, monkeyp
         simulate_plan(store, inputs)
 
 
+def test_what_several_questions_fail_for_is_said_once(pinned, monkeypatch):
+    store, _, inputs = pinned
+    wrong = RequestError("planned_events.0.topics: 'zzz' is invalid")
+    for name in ("capacity", "savings", "chargeback"):
+        failing(monkeypatch, name, wrong)
+    with pytest.raises(RequestError) as failed:
+        simulate_plan(store, inputs)
+    assert str(failed.value) == f"sizing, savings, chargeback: {wrong}"
+
+
 def test_losses_wait_for_the_placements_that_they_stand_on(pinned, monkeypatch):
     store, plan, inputs = pinned
     failing(monkeypatch, "change", ZeroDivisionError("division by zero"))
@@ -159,8 +169,7 @@ def test_a_count_that_is_left_open_waits_for_sizing(left_open, monkeypatch):
         simulate_plan(store, inputs)
     assert str(failed.value).splitlines() == [
         "sizing: ZeroDivisionError('no sizes today')",
-        "placement: not simulated, because there are no sizes to derive the broker counts from",
-        "failures: not simulated, because there are no sizes to derive the broker counts from",
+        "placement, failures: not simulated, because there are no sizes to derive the broker counts from",
     ]
     monkeypatch.undo()
     assert counts_of(store, simulate_plan(store, inputs)[CHANGE.share]) == [6, 12]
