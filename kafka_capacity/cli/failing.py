@@ -34,7 +34,7 @@ from kafka_capacity.questions.failures.scenario import (
 )
 from kafka_capacity.questions.failures.section.controllers import STEPS, change_sentences, runbook, step_rows
 from kafka_capacity.questions.failures.section.details import COORDINATORS
-from kafka_capacity.questions.failures.section.matrix import LOSSES
+from kafka_capacity.questions.failures.section.matrix import LOSSES, rank
 from kafka_capacity.questions.failures.section.sentences import KIND_NAMES, loss_sentences
 from kafka_capacity.questions.failures.section.view import placement_failures
 from kafka_capacity.questions.failures.sets import rack_members
@@ -153,9 +153,17 @@ def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
             }
             for place in range(len(brokers))
         ],
-        "sets": [_set(result, snapshot, int(number)) for number in result.worst_first()],
+        "sets": [_set(result, snapshot, number) for number in _worst_first(_loss_rows(result))],
         "left_out": [to_plain(one) for one in result.left_out],
     }
+
+
+def _loss_rows(result: FailureResult) -> list[Mapping[str, Any]]:
+    return list(failure_tables(result)["failures"].to_pylist())
+
+
+def _worst_first(rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    return sorted(range(len(rows)), key=lambda number: rank([rows[number]]))
 
 
 def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, Any]:
@@ -275,7 +283,8 @@ def _print(
     steps: Sequence[Mapping[str, Any]],
 ) -> None:
     """Print a table for each kind of set, the worst sets first, then everything about those that were named."""
-    order, rows = result.worst_first().tolist(), failure_tables(result)["failures"].to_pylist()
+    rows = _loss_rows(result)
+    order = _worst_first(rows)
     for kind, title in _TITLES.items():
         mine = [number for number in order if result.sets[number].kind is kind]
         if not mine:

@@ -13,6 +13,7 @@ from kafka_capacity.inventory.column_values import ReplicaColumns, floats, ints,
 from kafka_capacity.inventory.observed_brokers import on_failed_dirs
 from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import format_bytes, format_percent, plural
+from kafka_capacity.text.wording import told_apart
 
 ABSURD_BYTES = 2**50  # a PiB in one replica: no disk has it, and sums of it stop being exact
 FOLLOWER_GAP_RATIO = 0.5  # of the leader's size; retention and compaction run at other moments on each broker
@@ -174,10 +175,10 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     found = place >= 0
     used = np.bincount(place[found], weights=size[found].astype(np.float64), minlength=len(log_dirs))
     full = np.flatnonzero(used > floats(log_dirs.column("total_bytes")))
-    shown = [
-        f"{row['path']!r} of broker {row['broker_id']}: {used[i]:.0f} of {row['total_bytes']}"
-        for i, row in zip(full, log_dirs.take(pa.array(full)).to_pylist(), strict=True)
-    ]
+    shown = []
+    for held, row in zip(used[full].tolist(), log_dirs.take(pa.array(full)).to_pylist(), strict=True):
+        write = told_apart(format_bytes, held, float(row["total_bytes"]))
+        shown.append(f"{row['path']!r} of broker {row['broker_id']}: {write(held)} of {write(row['total_bytes'])}")
     message = "replicas larger than total_bytes in {count} ({names}); check total_bytes"
     yield from problem_of(shown, "log dir", warning, "size_above_log_dir", "log_dirs.total_bytes", message)
     in_use = floats(log_dirs.column("total_bytes")) - floats(log_dirs.column("usable_bytes"))

@@ -22,7 +22,8 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity.proposal.excuse import distance
-from kafka_capacity.text import format_throttle, plural
+from kafka_capacity.text import format_bytes, format_throttle, plural
+from kafka_capacity.text.wording import told_apart
 
 BASELINE_PLACERS = frozenset({"generate", "striped", "zk", "modulo"})
 """Placers that know nothing of what is where, so that nobody would choose them to move less."""
@@ -75,6 +76,13 @@ class Option:
         """What part of all replica bytes is copied."""
         total = self.figures["total_bytes"]
         return self.figures["moved_bytes"] / total if total else (None if self.is_refused else 0.0)
+
+    @property
+    def drawn_bytes_text(self) -> str:
+        """The range of what a placer copies that draws at random, of all draws."""
+        low, high = self.figures["moved_bytes_low"], self.figures["moved_bytes_high"]
+        write = told_apart(format_bytes, low, high)
+        return write(low) if write(low) == write(high) else f"{write(low)} to {write(high)}"
 
     def is_same_placement(self, other: Option) -> bool:
         """Return whether another option is the same but for its throttle."""

@@ -14,7 +14,6 @@ from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.text import (
     capitalised,
-    format_bytes,
     format_duration,
     format_limit,
     format_throttle,
@@ -131,10 +130,8 @@ def move_problems(view: ChangeView, option: Option, move: MoveView | None = None
         notes = _copying(option) if move is None else move_words.time_notes(move, figures["duration_seconds"])
         found += [info("time-and-disks-of-the-move", "the plan", text.removesuffix(".")) for text in notes]
     if figures["seeds_tried"] > 1:
-        message = (
-            f"This placer draws at random: {format_bytes(figures['moved_bytes_low'])} to "
-            f"{format_bytes(figures['moved_bytes_high'])} over {plural(figures['seeds_tried'], 'draw')}"
-        )
+        drawn = f"{option.drawn_bytes_text} over {plural(figures['seeds_tried'], 'draw')}"
+        message = f"This placer draws at random: {drawn}"
         found.append(info("random-placer", "the plan", message))
     return found
 

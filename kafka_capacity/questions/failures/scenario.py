@@ -175,13 +175,3 @@ class FailureResult:
             for place, one in enumerate(self.sets)
             if one.kind is SetKind.RACK
         )
-
-    def worst_first(self) -> Ints:
-        """Order the sets: those without a majority of the controllers, then most offline, of as many the most traffic.
-
-        Then come partitions under the minimum, overloaded brokers, and how long it takes to rebuild.
-        """
-        traffic = np.where(self.offline > 0, self.stopped_bytes_per_second + self.refused_bytes_per_second, 0.0)
-        leaderless = [one is False for one in self.has_majority]
-        keys = (self.rebuild_seconds, self.overloaded(), self.under_min_isr, traffic, self.offline, leaderless)
-        return np.lexsort([-np.asarray(key, dtype=np.float64) for key in keys])

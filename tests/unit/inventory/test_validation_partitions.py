@@ -168,7 +168,7 @@ CASES = [
         change(cluster(), "replicas", 0, size_bytes=4 * 10**12),
         "warning",
         "size_above_log_dir",
-        "replicas larger than total_bytes in 1 log dir ('/data' of broker 1: 4002147483648 of 4000000000000); check "
+        "replicas larger than total_bytes in 1 log dir ('/data' of broker 1: 3.640 TiB of 3.638 TiB); check "
         "total_bytes",
     ),
     (

@@ -240,10 +240,7 @@ def draws_note(option: Option) -> str | None:
     figures = option.figures
     if option.is_refused or figures["seeds_tried"] <= 1 or not figures["moved_bytes_high"]:
         return None
-    return (
-        f"Median of {plural(figures['seeds_tried'], 'draw')}: "
-        f"{format_bytes(figures['moved_bytes_low'])} to {format_bytes(figures['moved_bytes_high'])}."
-    )
+    return f"Median of {plural(figures['seeds_tried'], 'draw')}: {option.drawn_bytes_text}."
 
 
 def _chart(view: ChangePage, drawn: list[Option]) -> dict[str, Any]:

@@ -133,6 +133,13 @@ def _named(names: Sequence[str]) -> str:
     return "; ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
 
 
+_WORSE = (
+    *("unclean_leaders", "under_min_isr", "overloaded_brokers", "groups_affected", "at_min_isr", "loaded_ratio"),
+    "rebuild_bytes",
+)
+"""What else is worse of two losses the more there is of it, the first that differs."""
+
+
 def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
     """Order losses by what they do at worst on either side, then as they were listed."""
     there = [row for row in found if row is not None]
@@ -140,8 +147,7 @@ def rank(found: Sequence[Row | None]) -> tuple[Any, ...]:
         not any(map(is_leaderless, there)),
         -max(row["offline"] or 0 for row in there),
         -max(traffic_lost(row) if row["offline"] else 0.0 for row in there),
-        *(-max(row[key] or 0 for row in there) for key in ("unclean_leaders", "under_min_isr", "overloaded_brokers")),
-        *(-max(row[key] or 0 for row in there) for key in ("groups_affected", "loaded_ratio")),
+        *(-max(row[key] or 0 for row in there) for key in _WORSE),
         there[0]["position"],
     )
 

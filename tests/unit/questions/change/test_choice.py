@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import pytest
+
 from kafka_capacity.proposal.excuse import distance
 from kafka_capacity.questions.change.choice import Option, choose, counts_by_fit
+
+TIB, PIB = 1024**4, 1024**5
 
 
 def excuse(constraint="disk", needed=110.0, available=100.0):
@@ -30,6 +36,20 @@ def test_the_fewest_brokers_that_fit_whatever_the_order():
         recommended, nearest = choose(options)
         assert recommended is nearest is good
     assert counts_by_fit([small, good, large]) == ([15, 18], [12])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (3 * TIB, 4 * TIB, "3.0 TiB to 4.0 TiB"),
+        (1.81 * PIB, 1.84 * PIB, "1.81 PiB to 1.84 PiB"),
+        (3 * TIB, 3 * TIB, "3.0 TiB"),
+    ],
+)
+def test_how_much_draws_copy_is_told_apart(low, high, said):
+    drawn = option(9, placer="generate")
+    figures = {**drawn.figures, "moved_bytes_low": low, "moved_bytes_high": high}
+    assert dataclasses.replace(drawn, figures=figures).drawn_bytes_text == said
 
 
 def test_what_is_needed_first_is_covered_where_a_count_does():

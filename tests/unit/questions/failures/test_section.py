@@ -11,7 +11,7 @@ from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, qu
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_LISTED, groups_table, survivors_table
 from kafka_capacity.questions.failures.section.matrix import MAX_BROKERS as PAIR_BROKERS
-from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map
+from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map, rank
 from kafka_capacity.questions.failures.section.sentences import (
     basis_notes,
     change_word,
@@ -41,6 +41,8 @@ def loss(position, name, kind="broker", **figures):
         "overloaded_brokers": 0,
         "groups_affected": 0,
         "unclean_leaders": 0,
+        "at_min_isr": 0,
+        "rebuild_bytes": 0.0,
     }
     return {"position": position, "name": name, "kind": kind, "brokers": (position,), **usual, **figures}
 
@@ -289,6 +291,19 @@ def test_the_worst_losses_come_first_and_the_others_are_counted():
     (new,) = [row for row in matrix["rows"] if row["name"] == "broker 99"]
     assert [cell["text"] for cell in new["cells"][:2]] == ["—", "9"]
     assert [cell["kind"] for cell in matrix["rows"][1]["cells"][:2]] == ["bad", "unknown"]
+
+
+def test_of_losses_that_stop_nothing_the_worse_is_the_one_that_leaves_less_to_lose():
+    rows = [
+        loss(0, "idle"),
+        loss(1, "much to copy", rebuild_bytes=9e12),
+        loss(2, "busy", loaded_ratio=0.6),
+        loss(3, "at min ISR", at_min_isr=1),
+        loss(4, "groups", groups_affected=1),
+        loss(5, "overload", overloaded_brokers=1),
+    ]
+    order = sorted(rows, key=lambda row: rank([row]))
+    assert [row["name"] for row in order] == ["overload", "groups", "at min ISR", "busy", "much to copy", "idle"]
 
 
 def test_survivors_and_groups_are_named_by_the_likeliest_loss():
