@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,7 +96,11 @@ def metrics(
     from kafka_capacity.inventory.metrics_files import REMARKS
 
     formats = file_format or formats_of(out or snapshot)
+    of_server = {"--dialect": dialect, "--label": label, "--name": name, "--header": header}
+    idle = [one for one, value in {**of_server, "--broker-label": broker_label, "--ca-file": ca_file}.items() if value]
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
+        if idle and files is not None and prometheus is None:
+            raise RequestError(f"{', '.join(idle)}: no effect on --files; leave out, or give --prometheus instead")
         if files is not None and prometheus is None:
             found = _from_files(read_snapshot_files(snapshot), files, days)
         elif prometheus is not None and files is None:
@@ -153,7 +158,14 @@ def prometheus_settings(given: dict[str, Any]) -> Any:
     try:
         return PrometheusSettings(**given)
     except ValidationError as error:
-        raise RequestError("\n".join(describe_mistakes(error))) from None
+        raise RequestError("\n".join(map(_with_options, describe_mistakes(error)))) from None
+
+
+def _with_options(mistake: str) -> str:
+    """Name the option that a field comes from, as it was typed."""
+    for field, name in {"dialects": "--dialect", "names": "--name", "labels": "--label"}.items():
+        mistake = re.sub(rf"^{field}\b(\.\S+)?", name, mistake)
+    return mistake.replace("broker_label", "--broker-label", 1)
 
 
 def _from_files(raw: RawInventory, files: str, days: int | None) -> RawInventory:

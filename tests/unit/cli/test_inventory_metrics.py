@@ -106,7 +106,12 @@ def test_files_count_for_90_days_and_what_is_left_out_is_said(run, snapshot, tmp
         ),
         (["--prometheus", "http://x", "--label", "cluster"], "error: --label: 'cluster' has no '='; write NAME=VALUE"),
         (["--prometheus", "http://x", "--label", "a-b=c"], "'a-b' is not a label name"),
-        (["--prometheus", "http://x", "--name", "bytes=c"], "error: names.bytes"),
+        (["--prometheus", "http://x", "--name", "bytes=c"], "error: --name is 'bytes': choose 'topic_bytes_in'"),
+        (["--prometheus", "http://x", "--broker-label", "9x"], "error: --broker-label is '9x': it is not a label name"),
+        (
+            ["--files", "x", "--dialect", "jmx", "--header", "a=b"],
+            "error: --dialect, --header: no effect on --files; leave out, or give --prometheus instead",
+        ),
         (["--prometheus", "x"], "error: prometheus connection: url: write http://host:port or https://host:port"),
     ],
 )
@@ -118,5 +123,5 @@ def test_wrong_options_are_named(run, snapshot, options, said):
 
 def test_a_wrong_dialect_is_named_once(run, snapshot):
     done = run("inventory", "metrics", snapshot, "--prometheus", "http://x", "--dialect", "foo")
-    said = "error: dialects.0 is 'foo': choose 'jmx', 'kminion', 'kafka_exporter' or 'clients'\n"
+    said = "error: --dialect is 'foo': choose 'jmx', 'kminion', 'kafka_exporter' or 'clients'\n"
     assert (done.exit_code, done.stderr) == (2, said)
