@@ -144,7 +144,7 @@ def unheard_key(cluster: str, plan_id: str) -> str:
 
 
 def told_key(cluster: str, plan_id: str) -> str:
-    """Return the key of the note of who was told of a plan's report, and by which run."""
+    """Return the key of the note of who was told of a plan's report, and by which run, and whom a run is telling."""
     return f"told/cluster={encode_value(cluster)}/plan={encode_value(plan_id)}.json"
 
 

@@ -11,8 +11,10 @@ import datetime
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from airflow.sdk.exceptions import AirflowException
 
@@ -56,21 +58,22 @@ class ReportMail:
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
         """
-        told = told_of(store, self.plan)
         left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
-        # A run that is cleared mails again.
-        left = [address for address in left if told.get(address, self.run_id) == self.run_id]
-        if not left:
-            count = len(self.recipients)
-            log.info("all %d recipients already have this report: the same plan is not mailed twice", count)
-            return {}
-        try:
-            untold = self._send(store, tuple(left))
-        except (OSError, AirflowException) as error:
-            untold = dict.fromkeys(left, str(error) or type(error).__name__)
-            self._keep(store, untold)
-            msg = f"not mailed: {untold_text(untold)}; the next try sends to them, or else the cluster's next run"
-            raise UntoldError(msg) from error
+        with claimed(store, self.plan, list(left), self.run_id) as mine:
+            told = told_of(store, self.plan)
+            # A run that is cleared mails again.
+            left = [address for address in mine if told.get(address, self.run_id) == self.run_id]
+            if not left:
+                count, why = len(self.recipients), "the same plan is not mailed twice"
+                log.info("all %d recipients have this report, or get it from another run: %s", count, why)
+                return {}
+            try:
+                untold = self._send(store, tuple(left))
+            except (OSError, AirflowException) as error:
+                untold = dict.fromkeys(left, str(error) or type(error).__name__)
+                self._keep(store, untold)
+                msg = f"not mailed: {untold_text(untold)}; the next try sends to them, or else the cluster's next run"
+                raise UntoldError(msg) from error
         self._keep(store, untold)
         if untold:
             log.warning("not mailed: %s; the cluster's next run tries again", untold_text(untold))
@@ -110,22 +113,25 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
     untold: dict[str, str] = {}
     for one in report.get("owners", ()):
         owner, note = one["owner"], f"owner {one['owner']}"
-        if "@" not in owner or not one["items"] or note in told_of(store, plan):
+        if "@" not in owner or not one["items"]:
             continue
         page_uri = browser_url(store, plan.report_prefix + one["page"] if "page" in one else plan.report_key)
         digest = hashlib.sha256(f"{run_id}/{owner}".encode()).hexdigest()[:16]
         message_id = f"<{plan.plan_id}.{digest}@kafka-capacity>"
         of = {"page_uri": page_uri, "sender": sender(), "message_id": message_id}
         message = build_owner_email(report, owner, one["items"], **of, date=run_after)
-        try:
-            refused = send_message(message, [owner])
-        except (OSError, AirflowException) as error:
-            refused = {owner: str(error) or type(error).__name__}
-        untold |= refused
-        if not refused:
-            keep_told(store, plan, [note], run_id)
-            mailed.append(owner)
-            log.info("mailed %s their to-dos", owner)
+        with claimed(store, plan, [note], run_id) as mine:
+            if not mine or note in told_of(store, plan):
+                continue
+            try:
+                refused = send_message(message, [owner])
+            except (OSError, AirflowException) as error:
+                refused = {owner: str(error) or type(error).__name__}
+            untold |= refused
+            if not refused:
+                keep_told(store, plan, [note], run_id)
+                mailed.append(owner)
+                log.info("mailed %s their to-dos", owner)
     if untold:
         raise UntoldError(f"not mailed: {untold_text(untold)}")
     return mailed
@@ -141,11 +147,39 @@ def told_of(store: ObjectStore, plan: PinnedPlan) -> dict[str, str]:
 
 def keep_told(store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str) -> None:
     """Keep who was told of a plan, beside those whom others tell at the same time."""
-    key, new = told_key(plan.cluster, plan.plan_id), dict.fromkeys(names, run_id)
+    _change(store, plan, "told", lambda told: {**told, **dict.fromkeys(names, run_id)})
+
+
+@contextmanager
+def claimed(store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str) -> Iterator[list[str]]:
+    """Keep other runs from telling these of a plan meanwhile; gives those whom no other run is telling."""
+    telling = _change(store, plan, "telling", lambda found: {**dict.fromkeys(names, run_id), **found})
+    mine = [name for name in names if telling[name] == run_id]
+    if len(mine) < len(names):
+        log.info("another run of this plan is telling %d of %d", len(names) - len(mine), len(names))
     try:
-        change_with_own_hash(store, key, lambda found: {"told": {**(found or {}).get("told", {}), **new}})
+        yield mine
+    finally:
+        _change(store, plan, "telling", lambda found: {name: run for name, run in found.items() if name not in mine})
+
+
+def _change(
+    store: ObjectStore, plan: PinnedPlan, what: str, change: Callable[[dict[str, str]], dict[str, str]]
+) -> dict[str, str]:
+    """Change who was told of a plan, or is being told, each with the run that does so; returns that."""
+    key = told_key(plan.cluster, plan.plan_id)
+
+    def changed(found: dict[str, Any] | None) -> dict[str, Any]:
+        whole = {"told": {}, **(found or {})}
+        whole[what] = change(whole.get(what, {}))
+        return whole
+
+    try:
+        return dict(change_with_own_hash(store, key, changed)[what])
     except DamagedObjectError:  # whoever it named may be told once more
-        store.write_bytes(key, with_own_hash({"told": new}), content_type="application/json")
+        new = changed(None)
+        store.write_bytes(key, with_own_hash(new), content_type="application/json")
+        return dict(new[what])
 
 
 def tell_earlier(store: ObjectStore, notes: list[str]) -> None:

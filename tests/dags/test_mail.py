@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import email.policy
 import json
@@ -31,6 +32,7 @@ class Server:
     def __init__(self):
         self.refused = {}
         self.taken = []
+        self.meanwhile = lambda: None  # what happens while a mail is taken
 
     async def handle_RCPT(self, server, session, envelope, address, options):
         if address in self.refused:
@@ -39,6 +41,8 @@ class Server:
         return "250 OK"
 
     async def handle_DATA(self, server, session, envelope):
+        meanwhile, self.meanwhile = self.meanwhile, lambda: None
+        await asyncio.to_thread(meanwhile)
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
         self.taken.append((message["Subject"], sorted(envelope.rcpt_tos)))
         return "250 OK"
@@ -99,6 +103,23 @@ def test_a_plan_that_another_run_comes_to_again_is_not_mailed_again(tell, server
     # A task that somebody clears does its work again.
     tell("one", plan_id="same")
     assert server.taken[2:] == [("one", [SRE, VP])]
+
+
+def test_of_two_runs_at_once_one_mails_the_plan(tell, server, tmp_path):
+    server.meanwhile = lambda: tell("two", plan_id="same", recipients=[SRE, VP, "new@example.net"])
+    tell("one", plan_id="same")
+    assert server.taken == [("two", ["new@example.net"]), ("one", [SRE, VP])]
+    (told,) = [json.loads(path.read_text()) for path in (tmp_path / "told").rglob("*.json")]
+    assert (set(told["told"]), told["telling"]) == ({SRE, VP, "new@example.net"}, {})
+
+
+def test_a_run_that_fails_keeps_nobody_from_being_told(tell, server):
+    server.refused = {SRE: "451 try later", VP: "451 try later"}
+    with pytest.raises(Exception, match="not mailed"):
+        tell("one", plan_id="same")
+    server.refused = {}
+    tell("two", plan_id="same")
+    assert ("two", [SRE, VP]) in server.taken
 
 
 def test_who_was_left_is_told_of_a_plan_once(tell, server, tmp_path):
