@@ -27,6 +27,8 @@ from kafka_capacity.questions.question import Piece, RunPieces, Shared
 
 HERE_SECONDS = 2.0  # what a command does by itself: about what it takes to start other processes
 _MAX_PROCESSES = 16  # each holds the cluster once more
+# one was killed, or the machine has no room for files, or no semaphores, or no more processes
+_NO_PROCESSES = (BrokenProcessPool, OSError, NotImplementedError)
 _MEMORY_RATIO = 0.5  # of the machine's memory that they may take, if each takes as much as this one has
 
 
@@ -87,30 +89,33 @@ class _Others:
         self, function: Callable[[Any, Any], Tables], shared: Any, pieces: Sequence[Any], tell: Callable[[], None]
     ) -> Iterator[Tables]:
         """Tell of each piece and give what comes of it, in their order: of fewer where a process is killed."""
+        try:
+            yield from self._do(function, shared, pieces, tell)
+        except BaseException as error:
+            self._pool = None
+            for process in multiprocessing.active_children():
+                process.kill()  # what it is doing, nobody waits for any more
+            if not isinstance(error, _NO_PROCESSES):
+                raise
+
+    def _do(
+        self, function: Callable[[Any, Any], Tables], shared: Any, pieces: Sequence[Any], tell: Callable[[], None]
+    ) -> Iterator[Tables]:
         self._folder = self._folder or tempfile.TemporaryDirectory(prefix="kafka-capacity-")
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self.count,
-                mp_context=multiprocessing.get_context("spawn"),  # a copy of this process would be without its threads
-                initializer=_end_with_the_command,
-                initargs=(self._folder.name,),
-            )
+        self._pool = self._pool or ProcessPoolExecutor(
+            self.count,
+            mp_context=multiprocessing.get_context("spawn"),  # a copy of this process would be without its threads
+            initializer=_end_with_the_command,
+            initargs=(self._folder.name,),
+        )
         with tempfile.NamedTemporaryFile(dir=self._folder.name) as file:
             pickle.dump(shared, file)
             file.flush()
-            try:
-                with _uninterrupted():
-                    found = [self._pool.submit(_do, function, file.name, piece) for piece in pieces]
-                for one in found:
-                    tell()
-                    yield one.result()
-            except BrokenProcessPool:
-                self._pool = None
-            except BaseException:
-                self._pool = None
-                for process in multiprocessing.active_children():
-                    process.kill()  # what it is doing, nobody waits for any more
-                raise
+            with _uninterrupted():
+                found = [self._pool.submit(_do, function, file.name, piece) for piece in pieces]
+            for one in found:
+                tell()
+                yield one.result()
 
 
 def core_count() -> int:

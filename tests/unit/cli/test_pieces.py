@@ -85,6 +85,15 @@ def test_what_a_killed_process_leaves_is_done_here(two_processes):
     assert os.getpid() not in values(run(squares, {"add": 0}, range(4), what="squares"), "process")
 
 
+def test_where_there_are_no_processes_to_be_had_all_is_done_here(two_processes, monkeypatch):
+    def lacking(*_, **__):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(pieces, "ProcessPoolExecutor", lacking)
+    done = run_step_by_step(told_by([]), begun=0)(squares, {"add": 0}, range(5), what="squares")
+    assert set(values(done, "process")) == {os.getpid()}
+
+
 def refused(shared, piece):
     if piece == 2:
         raise AssignmentError(f"no members for {shared}", kafka_type="java.lang.IllegalStateException")
