@@ -33,8 +33,9 @@ class PromptSmtpNotifier(SmtpNotifier):
         return PromptSmtpHook(smtp_conn_id=self.smtp_conn_id, auth_type=self.auth_type)
 
 
+# The provider's own link knows neither mapped tasks nor an Airflow behind a path.
 _APPROVAL_BODY = """<p>{{ task.subject | e }}</p><pre>{{ task.body | e }}</pre>
-<p><a href="{{ task.generate_link_to_ui(task_instance=ti) }}">Approve or reject</a></p>"""
+<p><a href="{{ ti.log_url.partition('?')[0] }}/required_actions">Approve or reject</a></p>"""
 
 
 def approval_mail() -> SmtpNotifier:

@@ -219,8 +219,6 @@ def test_a_real_driver_tells_what_it_refuses(services):
 
 
 def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_mail(services, monkeypatch):
-    from types import SimpleNamespace
-
     from airflow.providers.standard.operators.hitl import ApprovalOperator
 
     from kafka_capacity_airflow import approval, steps
@@ -231,13 +229,8 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
         "box": {"approve": "Approve 3 more brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
     }
     found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
-    ti = SimpleNamespace(
-        xcom_pull=lambda *, task_ids, map_indexes, key="return_value": found[key],
-        map_index=0,
-        dag_id="kafka_capacity_plan",
-        run_id="weekly",
-        task_id="plan.approve",
-    )
+    ti = _to_approve(map_index=0)
+    monkeypatch.setattr(type(ti), "xcom_pull", lambda self, *, task_ids, map_indexes, key="return_value": found[key])
     asked = []
     monkeypatch.setattr(ApprovalOperator, "execute", lambda self, context: asked.append((self.subject, self.body)))
     monkeypatch.setattr(steps, "withdraw", lambda pinned: None)
@@ -257,7 +250,6 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
         "",
         "Report: https://reports.example.com/north",
     ]
-    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example")
     mails = len(services.mail.messages())
     operator.notifiers[0](context)
     (mail,) = services.mail.messages()[mails:]
@@ -266,7 +258,30 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     assert message["Subject"].startswith("[kafka-capacity] to approve: north: 9 brokers now")
     text = message.get_body(("html",)).get_content()
     assert "disk &lt;of&gt; broker 8" in text
-    assert "https://airflow.example/dags/kafka_capacity_plan/runs/weekly/tasks/plan.approve/required_actions" in text
+
+
+def _to_approve(map_index):
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    of = {"dag_id": "kafka_capacity_plan", "task_id": "plan.approve", "run_id": "at 06:00+00:00"}
+    return RuntimeTaskInstance.model_construct(**of, map_index=map_index, try_number=1)
+
+
+@pytest.mark.parametrize(("map_index", "place"), [(3, "plan.approve/mapped/3"), (-1, "plan.approve")])
+def test_the_mail_to_approvers_leads_to_the_page_where_they_answer(services, monkeypatch, map_index, place):
+    from types import SimpleNamespace
+
+    from kafka_capacity_airflow.notices import approval_mail
+
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://tools.example.net/airflow/")
+    mails = len(services.mail.messages())
+    task = SimpleNamespace(subject="Release?", body="15 brokers")
+    approval_mail()({"ti": _to_approve(map_index), "task": task, "var": {"value": {}}})
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    runs = "https://tools.example.net/airflow/dags/kafka_capacity_plan/runs"
+    link = f'<a href="{runs}/at%2006%3A00%2B00%3A00/tasks/{place}/required_actions">'
+    assert link in message.get_body(("html",)).get_content()
 
 
 def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
