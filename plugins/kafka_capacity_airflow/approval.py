@@ -37,7 +37,10 @@ class OptionalApprovalOperator(ApprovalOperator):
             "response_timeout": approval_deadline(),
             "notifiers": approval_mail(),
             "execution_timeout": None,  # that of tasks is not for people
-            "params": {REASON: Param("", type="string", title="Reason", description="Shown in the next report.")},
+            # Airflow's form demands what may not be null.
+            "params": {
+                REASON: Param("", type=["string", "null"], title="Reason", description="Shown in the next report.")
+            },
         }
         super().__init__(**{**kwargs, **asking})
         self.pinned = pinned

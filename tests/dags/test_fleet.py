@@ -298,6 +298,7 @@ def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
         (("Approve", ""), {"move-to-9-brokers": ("claimed", ""), "have-15-brokers": ("claimed", "")}),
         (("Reject", " not before May "), {"move-to-9-brokers": ("dismissed", "not before May")}),
         (("Reject", ""), {"move-to-9-brokers": ("dismissed", "rejected")}),
+        (("Reject", None), {"move-to-9-brokers": ("dismissed", "rejected")}),
     ],
 )
 def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
