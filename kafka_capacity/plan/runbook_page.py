@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from kafka_capacity.text import (
     plural,
     whole_percent,
 )
+from kafka_capacity.text.names import without_markdown
 
 RUNBOOK = "runbook.md"
 
@@ -30,7 +30,6 @@ _BROKERS = [
     'export COMMAND_CONFIG="--command-config admin.properties"',
     "```\n",
 ]
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 def runbook_markdown(
@@ -42,7 +41,7 @@ def runbook_markdown(
 ) -> bytes:
     """Write the runbook of a schedule from rows of its tables, with what is serious and the hashes of other files."""
     # A line that ends with another end of line is followed by an empty one.
-    lines = [f"# Runbook: {_plain(schedule['scenario_id'])}\n"]
+    lines = [f"# Runbook: {without_markdown(schedule['scenario_id'])}\n"]
     lines += _introduction(schedule, waves, is_growing=bool(added))
     lines += _warnings(warnings)
     lines += _files(hashes)
@@ -106,7 +105,7 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
         "a key, or keep state by partition, read to the end first.\n",
     ]
     for number, row in enumerate(added, start=1):
-        topic = _plain(row["topic"])
+        topic = without_markdown(row["topic"])
         lines += [
             f"{number}. **{topic}: {row['count_before']:,} to {row['count_after']:,} partitions.** "
             f"{whole_percent(row['moved_keys_ratio'])} of all keys change partition, if producers set keys.\n",
@@ -120,7 +119,7 @@ def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
 def _warnings(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
-    return ["## Before you begin\n", *(f"- {_plain(text)}" for text in warnings), ""]
+    return ["## Before you begin\n", *(f"- {without_markdown(text)}" for text in warnings), ""]
 
 
 def _files(hashes: Mapping[str, str]) -> list[str]:
@@ -140,7 +139,7 @@ def _left_out(schedule: Mapping[str, Any]) -> list[str]:
     return [
         "## What stays\n",
         f"{plural(count, 'partition')} {one if count == 1 else several}; do not execute those files as a whole:\n",
-        *(f"- {_plain(each['reason'])}" for each in schedule["refusals"]),
+        *(f"- {without_markdown(each['reason'])}" for each in schedule["refusals"]),
         "",
     ]
 
@@ -164,16 +163,7 @@ def _wave(wave: Mapping[str, Any], count: int) -> list[str]:
 
 def _step(bullet: str, step: Mapping[str, Any]) -> list[str]:
     indent = " " * len(bullet)
-    lines = [f"{bullet}**{step['does']}.** {_plain(step['text'])}\n"]
+    lines = [f"{bullet}**{step['does']}.** {without_markdown(step['text'])}\n"]
     if step["commands"]:
         lines += [f"{indent}```sh", *(indent + command for command in step["commands"]), f"{indent}```\n"]
     return lines
-
-
-def _plain(text: str) -> str:
-    r"""Keep names of a cluster from being taken for markup.
-
-    >>> _plain("topic __a_b__ on `x`")
-    'topic \\_\\_a\\_b\\_\\_ on \\`x\\`'
-    """
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))

@@ -58,6 +58,18 @@ def prose(text: str) -> Markup:
     return Markup(_UNBROKEN.sub(r'<span class="whole">\g<0></span>', joined))  # noqa: S704 - escaped above
 
 
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def without_markdown(text: str) -> str:
+    r"""Escape what Markdown would take for markup, and bring a text onto one line.
+
+    >>> without_markdown("topic __a_b__ on `x`")
+    'topic \\_\\_a\\_b\\_\\_ on \\`x\\`'
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
 def clipped(text: str, length: int) -> str:
     """Cut a long name and say so by an ellipsis.
 

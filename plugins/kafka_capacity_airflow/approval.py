@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param
 
+from kafka_capacity.text.names import without_markdown
 from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.links import RENDER_TASK_ID, REPORT_URL_KEY
 from kafka_capacity_airflow.notices import approval_mail
@@ -44,6 +45,7 @@ class OptionalApprovalOperator(ApprovalOperator):
         }
         super().__init__(**{**kwargs, **asking})
         self.pinned = pinned
+        self.box: list[str] = []  # the lines of the decision box, as the mail shows them
 
     def execute(self, context: Context) -> Any:
         """Ask, or give nothing when no approval is required."""
@@ -58,7 +60,8 @@ class OptionalApprovalOperator(ApprovalOperator):
         address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
         about = verdict["subject"].removeprefix(MAIL_PREFIX)
         self.subject = f"{about}. {self.subject}"
-        self.body = "\n".join([*_told(verdict), "", f"Report: {address}"])
+        self.box = [*_told(verdict), f"Report: {address}"]
+        self.body = _in_markdown(self.box)
         return super().execute(context)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
@@ -82,7 +85,18 @@ def _told(verdict: Mapping[str, Any]) -> list[str]:
     box = verdict.get("box")
     if box is None:
         return [verdict["headline"]]
-    return [box["approve"], "", *(f"{line['label']}: {line['text']}" for line in box["lines"])]
+    return [box["approve"], *(f"{line['label']}: {line['text']}" for line in box["lines"])]
+
+
+def _in_markdown(box: Sequence[str]) -> str:
+    """Return the decision box as Airflow's page shows it: the first line, and below it a list with labels in bold."""
+    first, *others = box
+    listed = []
+    for line in others:
+        label, _, text = line.partition(": ")
+        shown = f"<{text}>" if text.startswith(("https://", "http://")) else without_markdown(text)
+        listed.append(f"- **{without_markdown(label)}:** {shown}")
+    return "\n".join([without_markdown(first), "", *listed])
 
 
 def is_approval_required(params: Any) -> bool:

@@ -34,7 +34,7 @@ class PromptSmtpNotifier(SmtpNotifier):
 
 
 # The provider's own link knows neither mapped tasks nor an Airflow behind a path.
-_APPROVAL_BODY = """<p>{{ task.subject | e }}</p><pre>{{ task.body | e }}</pre>
+_APPROVAL_BODY = """<p>{{ task.subject | e }}</p><p>{% for line in task.box %}{{ line | e }}<br>{% endfor %}</p>
 <p><a href="{{ ti.log_url.partition('?')[0] }}/required_actions">Approve or reject</a></p>"""
 
 

@@ -226,7 +226,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     verdict = {
         "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
         "headline": "9 brokers fit",
-        "box": {"approve": "Approve 3 more brokers now", "lines": [{"label": "If not", "text": "disk <of> broker 8"}]},
+        "box": {"approve": "Approve 3 more brokers now", "lines": [{"label": "If not", "text": "disk <of> broker_8_"}]},
     }
     found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
     ti = _to_approve(map_index=0)
@@ -246,9 +246,8 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     assert body.splitlines() == [
         "Approve 3 more brokers now",
         "",
-        "If not: disk <of> broker 8",
-        "",
-        "Report: https://reports.example.com/north",
+        r"- **If not:** disk \<of\> broker\_8\_",
+        "- **Report:** <https://reports.example.com/north>",
     ]
     mails = len(services.mail.messages())
     operator.notifiers[0](context)
@@ -257,7 +256,7 @@ def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_ma
     assert message["To"] == "root@localhost"
     assert message["Subject"].startswith("[kafka-capacity] to approve: north: 9 brokers now")
     text = message.get_body(("html",)).get_content()
-    assert "disk &lt;of&gt; broker 8" in text
+    assert "<br>If not: disk &lt;of&gt; broker_8_<br>" in text
 
 
 def _to_approve(map_index):
@@ -275,7 +274,7 @@ def test_the_mail_to_approvers_leads_to_the_page_where_they_answer(services, mon
 
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://tools.example.net/airflow/")
     mails = len(services.mail.messages())
-    task = SimpleNamespace(subject="Release?", body="15 brokers")
+    task = SimpleNamespace(subject="Release?", box=["15 brokers"])
     approval_mail()({"ti": _to_approve(map_index), "task": task, "var": {"value": {}}})
     (mail,) = services.mail.messages()[mails:]
     message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
