@@ -205,20 +205,26 @@ def email_report(
 def tell(pinned: Mapping[str, str], *, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Tell the connections of the deployment what is new in a report, and owners what to do; returns whom.
 
-    Raises UntoldError where some could not be told; the others were.
+    Where some could not be told, the others were.
+
+    Raises:
+        UntoldError: trying again may help some of them.
+        RequestError: it helps none, since settings are wrong.
     """
     store, plan = airflow_store(), PinnedPlan(**pinned)
     news = functools.partial(tell_news, store, plan, run_id, names_in(TELL))
     to_do = functools.partial(mail_owners, store, plan, run_id, run_after)
     told: list[str] = []
-    untold = []
+    untold: list[Exception] = []
     for tell_some in (news, to_do):
         try:
             told += tell_some()
-        except UntoldError as error:
-            untold.append(str(error))
+        except (UntoldError, RequestError) as error:
+            untold.append(error)
     if untold:
-        raise UntoldError("; ".join(untold))
+        is_worth_trying = any(isinstance(error, UntoldError) for error in untold)
+        msg = "; ".join(map(str, untold))
+        raise UntoldError(msg) if is_worth_trying else RequestError(msg)
     return told
 
 

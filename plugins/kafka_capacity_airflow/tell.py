@@ -40,6 +40,7 @@ log = logging.getLogger("kafka_capacity")
 SILENT_SECONDS = 20  # how long a server may be silent
 _TEAMS_BYTES = 28_000  # that a webhook of Teams takes at most
 _TOO_MANY = "HTTP 429"  # passes, as what servers get wrong themselves does
+_NO_FORM = "form is "  # of why somebody is not told: no further try helps
 _PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
 
 
@@ -148,7 +149,11 @@ _OF_TYPE = {"slackwebhook": "slack", "pagerduty": "pagerduty", "pagerduty_events
 def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Sequence[str]) -> list[str]:
     """Tell each connection what is new in a report, if anything is, after what earlier runs could not; returns whom.
 
-    Raises UntoldError where some could not be told, now or later; the others were, and are not told again.
+    Where some could not be told, the others were, and are not told again.
+
+    Raises:
+        UntoldError: trying again may help some of them.
+        RequestError: it helps none, since their connections are wrong.
     """
     if not connections:
         return []
@@ -160,7 +165,9 @@ def tell_news(store: ObjectStore, plan: PinnedPlan, run_id: str, connections: Se
     told, untold = _tell_all(store, plan, run_id, connections, news)
     keep_untold(store, unheard_key(plan.cluster, plan.plan_id), plan, untold)
     if untold:
-        raise UntoldError(", ".join(f"{name} was not notified: {why}" for name, why in untold.items()))
+        is_worth_trying = not all(why.startswith(_NO_FORM) for why in untold.values())
+        msg = ", ".join(f"{name} was not notified: {why}" for name, why in untold.items())
+        raise UntoldError(msg) if is_worth_trying else RequestError(msg)
     return [*earlier, *told]
 
 
@@ -256,7 +263,7 @@ def _tell(name: str, news: News) -> str:
         return f"the connection cannot be read ({type(error).__name__})"
     form = str(connection.extra_dejson.get("form") or _OF_TYPE.get(connection.conn_type or "", "webhook"))
     if form not in _FORMS:
-        raise RequestError(f"connection {name}: form is {form!r}; write one of {', '.join(_FORMS)} into its extra")
+        return f"{_NO_FORM}{form!r}; write one of {', '.join(_FORMS)} into the connection's extra"
     secret = connection.password or ""
     headers = {"Content-Type": "application/json"}
     if form == "webhook" and secret:

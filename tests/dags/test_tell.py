@@ -346,11 +346,35 @@ def test_no_secret_is_in_a_log_an_error_or_a_result(tell, connect, sink, form, h
         chained = None if chained.__suppress_context__ else chained.__cause__ or chained.__context__
 
 
-def test_a_form_that_there_is_not_is_refused_by_name(tell, connect):
-    from kafka_capacity.errors import RequestError
+NO_PIGEONS = "wrong was not notified: form is 'pigeon'; write one of slack, teams, pagerduty, webhook into the"
 
-    connect("hook", "pigeon")
-    with pytest.raises(RequestError, match=r"hook: form is 'pigeon'; write one of slack, teams, pagerduty, webhook"):
+
+def test_a_form_that_there_is_not_is_refused_by_name_and_costs_nobody_else_the_news(tell, connect, sink, monkeypatch):
+    from kafka_capacity.errors import RequestError
+    from kafka_capacity_airflow import report_mail
+
+    mailed = []
+    monkeypatch.setattr(report_mail, "send_message", lambda message, to: mailed.append(to) or {})
+    owners = [{"owner": "a@example.net", "items": [{"text": "orders needs 3 members.", "anchor": "group-1"}]}]
+    connect("wrong", "pigeon")
+    connect("hook")
+    with pytest.raises(RequestError, match=rf"^{NO_PIGEONS} connection's extra$"):
+        tell(owners=owners, cluster="payments", ds="2026-11-20")
+    assert [path for path, _, _ in sink.taken] == ["/hook"]
+    assert mailed == [["a@example.net"]]
+    # The next run tells it, once somebody has corrected the connection.
+    connect("wrong", "webhook")
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_TELL", "wrong, hook")
+    assert tell("two", plan_id="next", owners=[]) == ["wrong", "wrong", "hook"]
+
+
+def test_what_may_pass_is_tried_again_beside_a_form_that_there_is_not(tell, connect, sink):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    connect("wrong", "pigeon")
+    connect("hook")
+    sink.status = {"hook": 503}
+    with pytest.raises(UntoldError, match=rf"{NO_PIGEONS} connection's extra, hook was not notified: HTTP 503$"):
         tell()
 
 
