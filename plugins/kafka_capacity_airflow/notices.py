@@ -15,13 +15,22 @@ from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
 from kafka_capacity_airflow.settings import APPROVERS, DEFAULT_SENDER, OWNER, SENDER
 
+
+def _lines(of: str) -> str:
+    """Return the part of a template that shows the lines that an expression is; Outlook ignores ``pre-line``."""
+    return f"<p>{{% for line in {of} %}}{{{{ line | e }}}}<br>{{% endfor %}}</p>"
+
+
 _SUBJECT = (
     MAIL_PREFIX + "failed: {{ ti.rendered_map_index ~ ', ' if ti.rendered_map_index else '' }}"
     "{{ ti.dag_id }}.{{ ti.task_id }} ({{ run_id }})"
 )
-_BODY = """<p>{{ exception | string | e }}</p>
+_BODY = (
+    _lines("(exception | string).splitlines()")
+    + """
 <p>Task <b>{{ ti.task_id }}</b> of <b>{{ ti.dag_id }}</b> failed in run {{ run_id | e }} (try {{ ti.try_number }}).</p>
 {% if ti.log_url %}<p><a href="{{ ti.log_url }}">Log</a></p>{% endif %}"""
+)
 
 
 class PromptSmtpNotifier(SmtpNotifier):
@@ -34,8 +43,12 @@ class PromptSmtpNotifier(SmtpNotifier):
 
 
 # The provider's own link knows neither mapped tasks nor an Airflow behind a path.
-_APPROVAL_BODY = """<p>{{ task.subject | e }}</p><p>{% for line in task.box %}{{ line | e }}<br>{% endfor %}</p>
+_APPROVAL_BODY = (
+    "<p>{{ task.subject | e }}</p>"
+    + _lines("task.box")
+    + """
 <p><a href="{{ ti.log_url.partition('?')[0] }}/required_actions">Approve or reject</a></p>"""
+)
 
 
 def approval_mail() -> SmtpNotifier:

@@ -238,6 +238,22 @@ def test_the_owners_mail_has_its_addresses_where_variables_are_empty(services, g
     assert told == ["root@localhost", "kafka-capacity@localhost"]
 
 
+def test_the_owners_mail_keeps_the_lines_of_an_error(services):
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    from kafka_capacity_airflow.notices import failure_mail
+
+    of = {"dag_id": "kafka_capacity_plan", "task_id": "pin", "run_id": "weekly", "map_index": -1, "try_number": 1}
+    ti = RuntimeTaskInstance.model_construct(**of, rendered_map_index=None)
+    error = ValueError("north: it has <no> inventory\nsouth: it has none either")
+    mails = len(services.mail.messages())
+    failure_mail()({"ti": ti, "run_id": "weekly", "exception": error, "var": {"value": {}}})
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    shown = "<p>north: it has &lt;no&gt; inventory<br>south: it has none either<br></p>"
+    assert shown in message.get_body(("html",)).get_content()
+
+
 def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
     from kafka_capacity.errors import RequestError
 
