@@ -97,11 +97,16 @@ class ClusterSetting(BaseModel):
 
 
 def store_uri() -> str:
-    """Return the address of the store; raises RequestError where the variable is not set."""
-    value = Variable.get(STORE_URI, default=None)
+    """Return the address of the store; raises RequestError where the variable is not set, or relative."""
+    value = str(Variable.get(STORE_URI, default=None) or "")
     if not value:
         raise RequestError(f"the Airflow variable {STORE_URI} is not set; set it to s3://bucket/prefix")
-    return str(value)
+    if "://" not in value and not value.startswith("/"):
+        # The folder would be another one on each worker.
+        raise RequestError(
+            f"the Airflow variable {STORE_URI} is {value!r}; write s3://bucket/prefix or an absolute path"
+        )
+    return value
 
 
 def _json_variable(name: str, default: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
 
@@ -36,6 +37,26 @@ def test_a_variable_that_the_ui_changes_counts_and_stays(services, monkeypatch):
     assert stored() == {**before, "kafka_capacity_recipients": "me@example.net"}
     with create_session() as session:
         session.execute(delete(Variable))
+
+
+@pytest.mark.parametrize("given", ["my-bucket/kafka-capacity", "./store", "file:store"])
+def test_a_store_that_would_be_another_folder_on_each_worker_is_refused(services, monkeypatch, given):
+    from kafka_capacity.errors import RequestError
+    from kafka_capacity_airflow.store import airflow_store
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_STORE_URI", given)
+    said = f"the Airflow variable kafka_capacity_store_uri is {given!r}; write s3://bucket/prefix or an absolute path"
+    with pytest.raises(RequestError, match=f"^{re.escape(said)}$"):
+        airflow_store()
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_store_may_be_a_folder_that_all_workers_have(services, monkeypatch, tmp_path, scheme):
+    from kafka_capacity_airflow.store import airflow_store
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_STORE_URI", f"{scheme}{tmp_path}")
+    airflow_store().write_bytes("a/b", b"c")
+    assert (tmp_path / "a" / "b").read_bytes() == b"c"
 
 
 def test_dags_that_make_plan_has_run_can_be_started_in_the_ui_after(staged):
