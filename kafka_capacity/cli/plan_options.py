@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from kafka_capacity.cli.console import prints_options
 from kafka_capacity.cli.options import with_parameters
 from kafka_capacity.errors import RequestError
-from kafka_capacity.plan.request import PlanRequest, parse_plan_request, shown_bounds
+from kafka_capacity.plan.request import PlanRequest, add_pair, parse_plan_request, shown_bounds
 from kafka_capacity.text.quantities import shown_quantity, unit_of
 
 NO_OPTIONS = ("cluster", "ds", "recipients", "is_approval_required")
@@ -126,9 +126,8 @@ class FieldOption:
                 raise RequestError(f"{option}: {text!r} is invalid: write {self.metavar()}")
             if is_list:
                 pairs.setdefault(key, []).extend(split_names(value))
-            elif pairs.setdefault(key, value) != value:
-                msg = f"{option}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
-                raise RequestError(msg)
+            else:
+                add_pair(pairs, key, value, name=option)
         return pairs
 
 

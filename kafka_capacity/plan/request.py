@@ -162,6 +162,13 @@ def parse_plan_request(values: Mapping[str, Any]) -> PlanRequest:
         raise RequestError("\n".join(_complaint(item) for item in reported)) from None
 
 
+def add_pair(pairs: dict[str, Any], key: str, value: Any, *, name: str) -> None:
+    """Add a pair as it was typed; raises RequestError, which names the parameter, where the key has another value."""
+    if pairs.setdefault(key, value) != value:
+        msg = f"{name}: {key!r} is invalid: it is given both as {pairs[key]!r} and as {value!r}; choose one"
+        raise RequestError(msg)
+
+
 def _follows(mistake: Any, mistakes: Sequence[Any]) -> bool:
     """Whether a list is too short only because its values are refused, each by a complaint of its own."""
     place = mistake["loc"]

@@ -155,7 +155,7 @@ def _default(name: str) -> Any:
 
 def _typed(name: str, value: Any) -> Any:
     """Read ``12, 15`` as a list, ``3=13, 4=14`` as pairs and ``50MB/s`` as a number, where a parameter is one."""
-    from kafka_capacity.plan.request import PlanRequest
+    from kafka_capacity.plan.request import PlanRequest, add_pair
     from kafka_capacity.text.quantities import parse_quantity, unit_of
 
     field = PlanRequest.model_fields.get(name)
@@ -173,7 +173,10 @@ def _typed(name: str, value: Any) -> Any:
         wrong = [part for part in parts if part.count("=") != 1]
         if wrong:
             raise RequestError(f"{name}: {wrong[0]!r} is invalid: {_WRITE_PAIRS}")
-        return dict(part.split("=") for part in parts)
+        pairs: dict[str, Any] = {}
+        for part in parts:
+            add_pair(pairs, *part.split("="), name=name)
+        return pairs
     return value
 
 

@@ -194,6 +194,10 @@ def test_what_is_typed_is_what_a_list_in_json_says(services):
     [
         ({"broker_counts": "12, many"}, r"broker_counts\.1: 'many' is invalid: write a whole number"),
         ({"replaced_brokers": "3:13"}, "replaced_brokers: '3:13' is invalid: write old=new"),
+        (
+            {"replaced_brokers": "1018=99, 1018=98"},
+            "^replaced_brokers: '1018' is invalid: it is given both as '99' and as '98'; choose one$",
+        ),
         ({"other_parameters": {"placer": "x"}}, "placer: no such parameter"),
         (
             {"horizon_months": 6, "other_parameters": {"horizon_months": 9}},
@@ -235,7 +239,7 @@ def test_a_refused_trigger_says_what_to_write(bag, name, value, words):
     [
         ("broker_counts", ["12, 15", "12;15 18", "", [12], None], ["0", "12, 0", "many", "-3", [0]]),
         ("removed_brokers", ["0, 3", "3"], ["-1", "3=4"]),
-        ("replaced_brokers", ["3=13, 4=14", "3=13"], ["3", "3=x"]),
+        ("replaced_brokers", ["3=13, 4=14", "3=13, 3=13"], ["3", "3=x"]),
         (
             "throttle_bytes_per_second",
             ["50MB/s", "1e-3", "0.5 MiB/s", 1e6],

@@ -88,6 +88,10 @@ def test_without_options_today_and_one_more_a_rack_are_compared_with_generate(ru
             ("--throttle", "fast"),
             "error: --throttle: 'fast' is invalid: write bytes per second, such as 50MB/s or 48MiB/s",
         ),
+        (
+            ("--replace-broker", "1=9", "--replace-broker", "1=8"),
+            "error: --replace-broker: '1' is invalid: it is given both as '9' and as '8'; choose one\n",
+        ),
         (("--pause", "soon"), "error: --pause: 'soon' is invalid: write seconds, or a time such as 90s, 5m or 1h30m"),
         (("--thottle", "1"), "error: --thottle: no such option; did you mean --throttle or "),
         (("--snapshot", "x", "y"), "error: --snapshot: the snapshot is given twice; give its folder once"),
