@@ -143,7 +143,9 @@ class KafkaConnection(BaseModel):
         for key in ("ssl_ca_location", "ssl_certificate_location", "ssl_key_location"):
             path = getattr(self, key)
             if path is not None and not path.is_file():
-                raise SourceError(f"kafka connection: {key.replace('_', '.')} {str(path)!r} is not a file")
+                raise SourceError(
+                    f"kafka connection: {key.replace('_', '.')} {str(path)!r} is not a file; correct the path"
+                )
         context = context_of_cas(self.ssl_ca_location, "kafka connection: ssl.ca.location")
         context.check_hostname = self.ssl_check_hostname
         if self.ssl_certificate_location is not None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_capacity.errors import InventoryError, RequestError
+from kafka_capacity.errors import InventoryError, RequestError, SourceError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import read_snapshot_files
-from kafka_capacity_airflow.settings import ClusterSetting
+from kafka_capacity_airflow.settings import CLUSTERS, ClusterSetting
 from kafka_capacity_airflow.store import airflow_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from airflow.sdk import Connection
 
     from kafka_capacity.inventory.raw import RawInventory
 
@@ -60,10 +64,27 @@ def _read_topology(
     from kafka_capacity.inventory.kafka_admin import read_cluster
     from kafka_capacity.inventory.kafka_connection import KafkaConnection
 
-    connection = BaseHook.get_connection(setting.connection_id)
-    return read_cluster(
-        KafkaConnection.from_airflow_extra(connection.extra_dejson), cluster=setting.name, ds=ds, progress=progress
-    )
+    with _connection(setting.name, setting.connection_id) as found:
+        connection = KafkaConnection.from_airflow_extra(found.extra_dejson)
+        try:
+            connection.ssl_context()
+        except SourceError as error:  # no further try brings a file that is missing
+            raise RequestError(str(error)) from error
+    return read_cluster(connection, cluster=setting.name, ds=ds, progress=progress)
+
+
+@contextlib.contextmanager
+def _connection(cluster: str, conn_id: str) -> Iterator[Connection]:
+    """Give an Airflow connection, and name it in each RequestError that is about it."""
+    try:
+        found = BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException as error:
+        msg = f"cluster {cluster!r}: there is no Airflow connection {conn_id!r}; add it, or name another in {CLUSTERS}"
+        raise RequestError(msg) from error
+    try:
+        yield found
+    except RequestError as error:
+        raise RequestError(f"{error} (cluster {cluster!r}, Airflow connection {conn_id!r})") from error
 
 
 def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> None:
@@ -85,9 +106,9 @@ def _with_rates(
 
     end = window_end(raw.ds, now)
     if setting.prometheus is not None:
-        found = BaseHook.get_connection(setting.prometheus_connection_id)
-        own = {name: getattr(found, name) for name in ("host", "schema", "port", "login", "password")}
-        connection = PrometheusConnection.from_airflow(**own, extra=found.extra_dejson)
+        with _connection(setting.name, setting.prometheus_connection_id) as found:
+            own = {name: getattr(found, name) for name in ("host", "schema", "port", "login", "password")}
+            connection = PrometheusConnection.from_airflow(**own, extra=found.extra_dejson)
         return with_prometheus(raw, connection, setting.prometheus, end=end, progress=progress)
     if setting.metrics_uri is not None:
         from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import email
 import email.policy
+import html
 import json
 
 import pytest
@@ -112,6 +113,59 @@ def test_a_live_cluster_is_read_for_no_other_day(services):
         read_inventory(live, ds=DAY, now=late, progress=print)
     with pytest.raises(RequestError, match=r"ds: 2026-11-15 is invalid"):
         read_inventory(live, ds=DAY, now=late + datetime.timedelta(minutes=1), progress=print)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (None, "cluster 'payments': there is no Airflow connection 'kafka_payments'; add it, or name another in "),
+        (
+            {"bootstrap.servers": "a:9092", "security.protocol": "SSL", "ssl.ca.location": "/nowhere/ca.pem"},
+            "kafka connection: ssl.ca.location '/nowhere/ca.pem' is not a file; correct the path "
+            "(cluster 'payments', Airflow connection 'kafka_payments')",
+        ),
+        ({"bootstrap.server": "a:9092"}, "kafka connection: 'bootstrap.server' is unknown; correct or remove it."),
+    ],
+)
+def test_a_wrong_connection_fails_the_task_at_once_and_is_named(services, monkeypatch, extra, words):
+    from local.airflow_runs import run_dag
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_CLUSTERS", json.dumps([{"name": "payments"}]))
+    if extra is not None:
+        monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PAYMENTS", json.dumps({"conn_type": "kafka", "extra": extra}))
+    mails = len(services.mail.messages())
+    run = run_dag("kafka_inventory")
+    (staging,) = [ti for ti in run.get_task_instances() if ti.task_id == "stage_inventory"]
+    assert (str(staging.state), staging.try_number) == ("failed", 1)
+    (mail,) = services.mail.messages()[mails:]
+    text = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default).get_body(("html",)).get_content()
+    assert words in html.unescape(text)
+    assert "kafka_payments" in text
+
+
+def test_a_connection_to_prometheus_that_there_is_not_is_named(services, snapshots, monkeypatch):
+    from kafka_capacity_airflow.inventory import read_inventory
+    from kafka_capacity_airflow.settings import ClusterSetting
+
+    of = {"name": "north", "source": "files", "uri": str(snapshots / "north"), "prometheus": {}}
+    setting = ClusterSetting.model_validate(of)
+    words = "^cluster 'north': there is no Airflow connection 'prometheus_north'; add it, or name another in kafka_cap"
+    with pytest.raises(RequestError, match=words):
+        read_inventory(setting, ds=DAY, now=NOON, progress=print)
+    monkeypatch.setenv("AIRFLOW_CONN_PROMETHEUS_NORTH", json.dumps({"conn_type": "http"}))
+    words = r"has no host; write the address .* \(cluster 'north', Airflow connection 'prometheus_north'\)$"
+    with pytest.raises(RequestError, match=words):
+        read_inventory(setting, ds=DAY, now=NOON, progress=print)
+
+
+def test_an_endpoint_of_s3_without_a_scheme_is_named_with_its_connection(services, monkeypatch):
+    from kafka_capacity_airflow.store import airflow_store
+
+    extra = {"endpoint_url": "s3.internal:9000"}
+    monkeypatch.setenv("AIRFLOW_CONN_AWS_DEFAULT", json.dumps({"conn_type": "aws", "extra": extra}))
+    words = "^Airflow connection 'aws_default': Invalid endpoint: s3.internal:9000; correct its extra "
+    with pytest.raises(RequestError, match=words):
+        airflow_store("s3://bucket/x")
 
 
 def test_files_of_another_day_are_refused_or_told(services, snapshots, caplog):

@@ -107,7 +107,8 @@ def test_secrets_are_not_shown_anywhere() -> None:
 
 def test_a_missing_file_is_named() -> None:
     given = SASL | {"ssl.ca.location": "/nowhere/ca.pem"}
-    with pytest.raises(SourceError, match=r"^kafka connection: ssl\.ca\.location '/nowhere/ca\.pem' is not a file$"):
+    said = r"^kafka connection: ssl\.ca\.location '/nowhere/ca\.pem' is not a file; correct the path$"
+    with pytest.raises(SourceError, match=said):
         KafkaConnection.from_airflow_extra(given).ssl_context()
 
 
