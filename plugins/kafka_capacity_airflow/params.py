@@ -42,7 +42,7 @@ FORM_FIELDS = (
 
 OTHERS = "other_parameters"
 _WRITE_PAIRS = "write old=new, separated by commas if there are several"
-_EVERY_CLUSTER = " Empty: every cluster of the deployment, one after another."
+_EVERY_CLUSTER = " Empty: every cluster of the deployment, side by side."
 _OTHERS_TEXT = (
     'JSON object with any other parameters by name, such as {"placers": ["fewest-bytes"], "replication_factor": 3}; '
     "docs/parameters.md lists them with their meaning and defaults."

@@ -84,7 +84,7 @@ def task_defaults() -> dict[str, Any]:
     return {
         "owner": "kafka-capacity",
         "execution_timeout": _task_timeout(),
-        # What is nearest to its end goes first: one cluster's report is there before the next one's is begun.
+        # What is nearest to its end goes first: where slots are short, reports come one by one and not all in the end.
         "weight_rule": "upstream",
         "retries": 2,
         "retry_delay": datetime.timedelta(minutes=2),

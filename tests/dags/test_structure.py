@@ -116,7 +116,9 @@ def test_the_form_is_short_and_says_what_the_parser_says(bag):
         kinds = schema.get("type", "string")
         assert isinstance(kinds, str) or len(set(kinds) - {"null"}) == 1, name
     assert params["throttle_bytes_per_second"] == "50MB/s"
-    assert params.get_param("cluster").schema["examples"] == ["shop-eu", "metrics-uneven"]
+    cluster = params.get_param("cluster").schema
+    assert cluster["examples"] == ["shop-eu", "metrics-uneven"]
+    assert cluster["description_md"].endswith(" Empty: every cluster of the deployment, side by side.")
 
 
 def test_what_the_form_shows_is_what_the_model_says(services):
