@@ -37,7 +37,7 @@ from kafka_capacity.objects.dataset import (
     write_dataset,
 )
 from kafka_capacity.objects.keys import day_prefix, list_inventory_clusters
-from kafka_capacity.objects.manifest import complete_days
+from kafka_capacity.objects.manifest import complete_days, manifest_name
 from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text.wording import few_names
 
@@ -86,7 +86,8 @@ def inventory_manifest(store: ObjectStore, cluster: str, ds: str, *, manifest_sh
         return read_manifest(store, prefix, kind=KIND, schema_version=SCHEMA_VERSION, version=manifest_sha256)
     except MissingManifestError as error:
         there = _there_instead(store, cluster)
-        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({error}){there}: stage one first"
+        file = store.uri(prefix + manifest_name())
+        msg = f"cluster {cluster!r} has no complete inventory of {ds} ({file} is missing){there}: stage one first"
         raise InventoryError(msg) from error
 
 

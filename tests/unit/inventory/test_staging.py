@@ -109,9 +109,8 @@ def test_a_day_without_a_manifest_is_not_data(store):
     with pytest.raises(InventoryError) as caught:
         inventory_manifest(store, "payments", "2026-11-21")
     assert str(caught.value) == (
-        f"cluster 'payments' has no complete inventory of 2026-11-21 ({store.uri(prefix)} has no manifest.json, "
-        f"so it is "
-        f"not complete; run the task that writes it again); there is one of {DS}: stage one first"
+        f"cluster 'payments' has no complete inventory of 2026-11-21 ({store.uri(prefix)}/manifest.json is missing); "
+        f"there is one of {DS}: stage one first"
     )
     with pytest.raises(InventoryError, match=r"there are inventories of 'payments': stage one first$"):
         inventory_manifest(store, "paymets", DS)
