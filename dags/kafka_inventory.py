@@ -24,6 +24,7 @@ from airflow.sdk import DAG, Asset, CronTriggerTimetable, Param, get_current_con
 if importlib.util.find_spec("kafka_capacity_airflow") is None:  # the repository is a bundle of DAGs, as it is
     sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "plugins")]
 
+from kafka_capacity_airflow.params import offered_clusters
 from kafka_capacity_airflow.pool import spark_pool
 from kafka_capacity_airflow.spark import KafkaCapacitySparkOperator
 from kafka_capacity_airflow.task_defaults import dag_defaults
@@ -46,6 +47,7 @@ with DAG(
             type=["string", "null"],
             title="Cluster",
             description_md="Empty: every cluster of the variable `kafka_capacity_clusters`.",
+            **offered_clusters(),
         ),
         "ds": Param(
             None,

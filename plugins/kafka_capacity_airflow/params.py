@@ -55,9 +55,8 @@ def plan_params() -> dict[str, Param]:
     fields["cluster"] |= {
         "type": ["string", "null"],
         "description_md": fields["cluster"]["description_md"] + _EVERY_CLUSTER,
+        **offered_clusters(),
     }
-    if names := _cluster_names():
-        fields["cluster"]["examples"] = names
     params = {name: Param(**field) for name, field in fields.items()}
     params[OTHERS] = Param(
         None, title="Everything else", description_md=_OTHERS_TEXT, type=["object", "null"], section="Advanced"
@@ -65,15 +64,16 @@ def plan_params() -> dict[str, Param]:
     return params
 
 
-def _cluster_names() -> list[str]:
-    """Return the names to choose from, as far as they can be read while the DAG file is.
+def offered_clusters() -> dict[str, Any]:
+    """Return what a field for a cluster offers, as far as it can be read while the DAG file is.
 
     What is wrong with the setting is told by the task that needs it; without names the form takes any.
     """
     try:
-        return [cluster.name for cluster in clusters()]
+        names = [cluster.name for cluster in clusters()]
     except Exception:  # also where variables cannot be read just then: the tasks of the DAG must load all the same
-        return []
+        return {}
+    return {"examples": names} if names else {}
 
 
 def form_document() -> str:

@@ -121,6 +121,11 @@ def test_the_form_is_short_and_says_what_the_parser_says(bag):
     assert cluster["description_md"].endswith(" Empty: every cluster of the deployment, side by side.")
 
 
+def test_the_form_of_inventories_offers_the_clusters_that_there_are(bag):
+    field = bag.dags["kafka_inventory"].params.get_param("cluster")
+    assert field.schema["examples"] == ["shop-eu", "metrics-uneven"]
+
+
 def test_what_the_form_shows_is_what_the_model_says(services):
     from kafka_capacity_airflow.params import FORM, form_document
 
