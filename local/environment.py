@@ -98,7 +98,7 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "AIRFLOW__CORE__DAGS_FOLDER": str(REPOSITORY / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(REPOSITORY / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        # DAGs can be started by hand at once, whoever met them first; schedules wait until somebody switches them on.
+        # All DAGs are on: they can be started by hand at once, and run by their schedules.
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": str(BUSY_SECONDS),
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
