@@ -113,11 +113,13 @@ def slow(folder, piece):
 
 
 _INTERRUPTED = """
+import signal
 import sys
 from kafka_capacity.cli import pieces
 from tests.unit.cli.test_pieces import slow
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs behind a shell ignores it, and so would this
     pieces.HERE_SECONDS, pieces.core_count = 0.0, lambda: 2
     pieces.run_step_by_step(lambda what, *, steps: None, begun=0)(slow, sys.argv[1], range(4), what="naps")
 """
