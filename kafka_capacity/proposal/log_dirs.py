@@ -43,6 +43,25 @@ def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
     }
 
 
+def free_disk_bytes(snapshot: Snapshot) -> Floats:
+    """Return what is still free on the disks of each broker: float64[B], NaN where it is not known.
+
+    It is what their directories tell, and no more than what its own replicas leave. Those of one broker that hold
+    replicas and tell the same to the byte are on one volume, and count once.
+    """
+    brokers, dirs = snapshot.brokers, snapshot.log_dirs
+    rows, columns = np.nonzero(snapshot.replicas >= 0)
+    place, size = snapshot.log_dir[rows, columns], snapshot.size_bytes[rows, columns]
+    is_used = np.bincount(place[place >= 0], weights=size[place >= 0], minlength=len(dirs.path)) > 0
+    volume = np.where(is_used, -1, np.arange(len(dirs.path)))
+    told = np.unique(np.stack([dirs.broker_id, dirs.total_bytes, dirs.usable_bytes, volume], axis=1), axis=0)
+    owner = brokers.index_of(told[:, 0].astype(np.int32))
+    free = np.bincount(owner[owner >= 0], weights=told[owner >= 0, 2], minlength=len(brokers)).astype(np.float64)
+    free[~np.isin(np.arange(len(brokers)), owner)] = np.nan
+    held = brokers.sum_at(snapshot.replicas[rows, columns], size)
+    return np.asarray(np.fmin(free, np.maximum(brokers.disk_capacity_bytes - held, 0.0)), dtype=np.float64)
+
+
 def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, int]) -> LogDirs:
     """Return the directories of the observed brokers, at their old positions, then those of new ones."""
     observed, own = snapshot.brokers, snapshot.log_dirs
