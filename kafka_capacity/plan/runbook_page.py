@@ -46,7 +46,7 @@ def runbook_markdown(
     lines += _warnings(warnings)
     lines += _files(hashes)
     lines += _left_out(schedule)
-    lines += _more_partitions(added)
+    lines += _more_partitions(added, waves)
     for wave in waves:
         lines += _wave(wave, len(waves))
     return ("\n".join(lines).rstrip() + "\n").encode()
@@ -95,13 +95,17 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
     ]
 
 
-def _more_partitions(added: Sequence[Mapping[str, Any]]) -> list[str]:
+def _more_partitions(added: Sequence[Mapping[str, Any]], waves: Sequence[Mapping[str, Any]]) -> list[str]:
     if not added:
         return []
+    starting = next(
+        (wave["wave"] for wave in waves if any(one["does"] == "Start" for one in wave_page(wave)["steps"])), 0
+    )
+    where = f": do the step Start of wave {starting} first" if starting else ""
     lines = [
         "## Before the first wave: more partitions\n",
-        "New brokers must be up. **This cannot be undone**: Kafka never removes a partition. Existing records do "
-        "not move, but new records with keys may go to other partitions, so let consumers that rely on the order of "
+        f"New brokers must be up{where}. **This cannot be undone**: Kafka never removes a partition. Existing records "
+        "do not move, but new records with keys may go to other partitions, so let consumers that rely on the order of "
         "a key, or keep state by partition, read to the end first.\n",
     ]
     for number, row in enumerate(added, start=1):

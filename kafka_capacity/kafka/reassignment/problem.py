@@ -95,6 +95,9 @@ class MoveProblem:
     log_dir_after: Int32s | None = None
     release: KafkaRelease = KAFKA_4_3  # that the brokers run
     leaving: tuple[int, ...] = ()  # ids of the brokers that are to be empty in the end, and may be shut down then
+    # ids of the brokers that hold nothing today and are to hold something; `None` for those that `before` tells, which
+    # may have partitions that are not made yet
+    joining: tuple[int, ...] | None = None
     clock: Clock | None = None  # when waves may run; `None` for at any time, one after another
 
     @property
@@ -153,6 +156,7 @@ def move_problem(
     tolerated_log_dir_bytes: Floats | None = None,
     week_ratio: Sequence[float] | None = None,
     leaving: Sequence[int] = (),
+    joining: Sequence[int] | None = None,
 ) -> MoveProblem:
     """Put a target for a snapshot as a problem: low is a cluster nobody writes to, high every partition's peak.
 
@@ -192,6 +196,7 @@ def move_problem(
         log_dir_after=log_dir_after,
         release=snapshot.release,
         leaving=tuple(leaving),
+        joining=None if joining is None else tuple(joining),
         clock=clock,
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafka_capacity.kafka.arrays import Flags, Int32s
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_2, KAFKA_4_3, KAFKA_4_4
 from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles
 from kafka_capacity.kafka.reassignment.problem import MoveProblem
@@ -32,7 +33,7 @@ class RunbookStep:
     does: str
     commands: tuple[str, ...] = ()  # to be run in a shell, in this order; may be empty
     seconds: float | None = None  # how long to wait, `None` where the step is something else
-    # ids and racks, by id: of those that must be there, or that are down and named in the way back
+    # ids and racks, by id: of those that must be there, that are down, or that are down and named in the way back
     brokers: tuple[tuple[int, str | None], ...] = ()
 
 
@@ -59,7 +60,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     throttle = rate if copies else None
     limit, limit_back = ("" if one is None else f" --throttle {one}" for one in (throttle, rate_back))
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
-    undone = files.rollback_election
+    undone, brokers = files.rollback_election, schedule.problem.brokers
     steps = [
         *_start(schedule, wave),
         *_cordon(schedule, wave),
@@ -70,6 +71,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
                 f"kafka-reassign-partitions.sh {SERVERS} --list",
                 f"kafka-topics.sh {SERVERS} --describe --under-replicated-partitions",
             ),
+            brokers=_named(brokers, brokers.is_fenced & np.isin(brokers.ids, schedule.problem.before)),
         ),
         RunbookStep(does="execute", commands=() if copies and rate is None else (f"{execute} --execute{limit}",)),
         *_higher_throttles(schedule, wave, throttle),
@@ -142,9 +144,17 @@ def _leave_out(schedule: Schedule, wave: Wave, file: str) -> list[RunbookStep]:
         return []
     ids = brokers.ids[down].tolist()
     named = " or ".join(f". == {one}" for one in ids)
-    kept = f"jq '.partitions |= map(select(any(.replicas[]; {named}) | not))' {file}"
-    named_by_rack = tuple((one, brokers.racks[place]) for one, place in zip(ids, np.flatnonzero(down), strict=True))
-    return [RunbookStep(does="leave out", commands=(f"{kept} > left && mv left {file}",), brokers=named_by_rack)]
+    commands = (
+        f"cp -n {file} {file}.whole",
+        f"jq '.partitions |= map(select(any(.replicas[]; {named}) | not))' {file}.whole > {file}",
+    )
+    is_all = np.isin(wave.replicas_before, ids).any(axis=1).all()
+    return [RunbookStep(does="leave out", commands=() if is_all else commands, brokers=_named(brokers, down))]
+
+
+def _named(brokers: Brokers, chosen: Flags) -> tuple[tuple[int, str | None], ...]:
+    """Return ids and racks of brokers, bool[B], by id."""
+    return tuple(sorted((int(brokers.ids[place]), brokers.racks[place]) for place in np.flatnonzero(chosen).tolist()))
 
 
 def _elect(schedule: Schedule, name: str) -> str:
@@ -158,11 +168,11 @@ def _start(schedule: Schedule, wave: Wave) -> list[RunbookStep]:
     """Have the brokers that hold nothing yet before anything is copied; the tool lists those that are not fenced."""
     problem = schedule.problem
     copying = [each.number for each in schedule.waves if each.kind in COPIES]
-    is_empty = np.isin(problem.brokers.ids, problem.after) & ~np.isin(problem.brokers.ids, problem.before)
-    if wave.number != min(copying, default=0) or not is_empty.any():
+    joining = np.setdiff1d(problem.after, problem.before) if problem.joining is None else problem.joining
+    is_empty = np.isin(problem.brokers.ids, joining)
+    if wave.number != min(copying, default=1) or not is_empty.any():
         return []
-    places = np.flatnonzero(is_empty).tolist()
-    found = tuple(sorted((int(problem.brokers.ids[place]), problem.brokers.racks[place]) for place in places))
+    found = _named(problem.brokers, is_empty)
     ids = "|".join(str(one) for one, _ in found)
     listed = f"kafka-broker-api-versions.sh {SERVERS} | grep -E '\\(id: ({ids}) '"
     return [RunbookStep(does="start", commands=(listed,), brokers=found)]

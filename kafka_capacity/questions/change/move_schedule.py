@@ -71,6 +71,7 @@ def schedule_of(
     if result.diff is None or result.loads is None:
         return None
     brokers, disk, scenario = result.loads.brokers, settings.disk_bytes_per_second, result.scenario
+    joining = np.setdiff1d(result.diff.after, snapshot.replicas).tolist()
     if result.expanded is not None:
         snapshot, load = result.expanded.snapshot, result.expanded.load
     dirs_today = None
@@ -95,6 +96,7 @@ def schedule_of(
         tolerated_log_dir_bytes=dirs_today,
         week_ratio=settings.week_ratio,
         leaving=np.setdiff1d(snapshot.brokers.ids, scenario.target.ids).tolist(),
+        joining=joining,
     )
     return plan_waves(problem)
 

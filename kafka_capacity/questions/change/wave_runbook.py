@@ -21,6 +21,7 @@ from kafka_capacity.text import (
     format_throttle_above,
     listed,
     plural,
+    uncapitalised,
 )
 
 PLAN_FILES_FOLDER = "reassignment/"  # where commands are run, beside the report; the files are in `waves` there
@@ -42,11 +43,8 @@ _ALWAYS = {
     "meanwhile and needs a plan from a new inventory. A broker that is also a controller voter must "
     "leave the voters first.",
     "uncordon": "Brokers that get replicas back must accept them again; from 4.4 on Kafka rejects every replica "
-    "list with a cordoned broker.",
+    "list with a cordoned broker. Those that are to be emptied must be cordoned again before this wave is run again.",
     "cordon again": "Back to the state before the move: no new replica is placed on these brokers.",
-    "check": "Make sure that the files are the planned ones, that nothing else is being reassigned, and that no "
-    "partition is under-replicated: the last command must print nothing, except for brokers that are gone "
-    "for good.",
     "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
     "verify": "Repeat until it reports every partition as completed; this also removes the throttles, "
     "which stay otherwise.",
@@ -83,7 +81,9 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
     elif does == "start":
         text = _starts(step["brokers"])
     elif does == "leave out":
-        text = _leaves_out(step["brokers"])
+        text = _leaves_out(step["brokers"], is_all=not step["commands"])
+    elif does == "check":
+        text = _checks(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
         if does == "execute" and not step["commands"]:
@@ -113,13 +113,33 @@ def _starts(brokers: Sequence[tuple[int, str | None]]) -> str:
     )
 
 
-def _leaves_out(brokers: Sequence[tuple[int, str | None]]) -> str:
-    """Say why lists that name brokers which are down are taken out of a way back."""
+def _checks(down: Sequence[tuple[int, str | None]]) -> str:
+    """Say what must be so before a wave is executed."""
+    text = (
+        "Make sure that the files are the planned ones, that nothing else is being reassigned, and that no partition "
+        "is under-replicated: the last command must print nothing"
+    )
+    if not down:
+        return f"{text}."
+    who, is_down, it = _who(down)
+    is_gone = f"unless {'it is' if len(down) == 1 else 'they are'} gone for good"
+    return f"{text}, except for partitions on {uncapitalised(who)}, which {is_down}: start {it} first, {is_gone}."
+
+
+def _who(brokers: Sequence[tuple[int, str | None]]) -> tuple[str, str, str]:
     who = f"{'Broker' if len(brokers) == 1 else 'Brokers'} {listed([str(broker) for broker, _ in brokers])}"
-    is_down, it = ("is down", "it") if len(brokers) == 1 else ("are down", "them")
+    return (who, "is down", "it") if len(brokers) == 1 else (who, "are down", "them")
+
+
+def _leaves_out(brokers: Sequence[tuple[int, str | None]], *, is_all: bool) -> str:
+    """Say why lists that name brokers which are down are taken out of a way back."""
+    who, is_down, it = _who(brokers)
+    why = f"{who} {is_down}, and kafka-reassign-partitions.sh refuses a whole file that names {it}. Start {it} first"
+    if is_all:
+        return f"{why}: every partition of this wave was on {it}, so that nothing can be rolled back without {it}."
     return (
-        f"{who} {is_down}, and kafka-reassign-partitions.sh refuses a whole file that names {it}. Start {it} first, or "
-        f"leave the partitions that were on {it} where they are now, with this command."
+        f"{why}, or leave the partitions that were on {it} where they are now, with these commands. The whole file is "
+        "kept beside the one that is left."
     )
 
 
@@ -192,11 +212,13 @@ def _watch(wave: Row) -> str:
         is_over, may = wave["fullest_ratio"] > 1, f"what it may ({MAY_HOLD})"
         may = "its disk limit, which it is over before the move" if is_over else may
         disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of {may}."
+    raises = "run execute again with --additional and a larger --throttle"
+    if any(step["does"] == "throttle" for step in json.loads(wave["runbook"])["steps"]):
+        raises = "raise the throttles of single brokers as under Throttle, at the price of their headroom"
     decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (
         f"{time}{decides}.{disk} Watch UnderReplicatedPartitions, ReassigningPartitions, ReassignmentBytesInPerSec "
-        "and the disks. If it falls behind, run execute again with --additional and a larger --throttle. "
-        f"{_stop(wave)}"
+        f"and the disks. If it falls behind, {raises}. {_stop(wave)}"
     )
 
 

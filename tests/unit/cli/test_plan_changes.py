@@ -208,3 +208,18 @@ def test_disks_that_hold_more_than_their_replicas_do_not_take_what_a_change_brin
     why = "not judged, because what else is on the disks of broker 2 is unknown"
     assert (said in lines, why in lines) == (status == "not_judged",) * 2
     assert (said.partition(": ")[2] in (tmp_path / "out" / "runbook.md").read_text()) == (status == "not_judged")
+
+
+def test_new_brokers_are_started_before_partitions_are_made_on_them(run, snapshot, tmp_path):
+    start = ("plan", "--snapshot", snapshot, "--broker-counts", "9", "--placer", "fewest-bytes")
+    run(*start, "--out", tmp_path / "as it is")
+    run(*start, "--partitions", "orders=40", "--out", tmp_path / "more")
+
+    def started(name):
+        lines = (tmp_path / name / "runbook.md").read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if line.startswith("1. **Start.** ")]
+
+    assert len(started("as it is")) == 1
+    assert started("more") == started("as it is")
+    text = (tmp_path / "more" / "runbook.md").read_text(encoding="utf-8")
+    assert "New brokers must be up: do the step Start of wave 1 first. **This cannot be undone**" in text

@@ -79,15 +79,30 @@ def test_the_way_back_leaves_out_what_was_on_a_broker_that_is_down(tmp_path):
     (step,) = (one for one in page["back"] if one["does"] == "Leave out")
     assert step["text"] == (
         "Broker 3 is down, and kafka-reassign-partitions.sh refuses a whole file that names it. Start it first, or "
-        "leave the partitions that were on it where they are now, with this command."
+        "leave the partitions that were on it where they are now, with these commands. The whole file is kept beside "
+        "the one that is left."
     )
     files = files_of(wave_rows(schedule, schedule.waves[0]))
     assert b"[1,3]" in files.rollback.content
     assert b"3" not in files.execute.content.replace(b'"', b"").split(b"replicas")[-1]
     assert step["commands"] == [
-        "jq '.partitions |= map(select(any(.replicas[]; . == 3) | not))' waves/01-copy-rollback.json > left && mv left "
-        "waves/01-copy-rollback.json"
+        "cp -n waves/01-copy-rollback.json waves/01-copy-rollback.json.whole",
+        "jq '.partitions |= map(select(any(.replicas[]; . == 3) | not))' waves/01-copy-rollback.json.whole > "
+        "waves/01-copy-rollback.json",
     ]
+    (check,) = (one["text"] for one in page["steps"] if one["does"] == "Check")
+    assert check.endswith(
+        "must print nothing, except for partitions on broker 3, which is down: start it first, unless it is gone for "
+        "good."
+    )
+    # Kafka's tool refuses a file of nothing, too.
+    alone = move_problem_of([[1, 3], [3, 1]], [[1, 2], [2, 1]], size=MB, brokers=brokers)
+    (all_down,) = pages(read_move(schedule_tables("one", plan_waves(alone)), "one"))
+    (step,) = (one for one in all_down["back"] if one["does"] == "Leave out")
+    assert step["commands"] == []
+    assert step["text"].endswith(
+        "Start it first: every partition of this wave was on it, so that nothing can be rolled back without it."
+    )
     whole = dataclasses.replace(problem, brokers=Brokers.of([1, 2, 3, 4]))
     (page,) = pages(read_move(schedule_tables("one", plan_waves(whole)), "one"))
     assert "Leave out" not in {one["does"] for one in page["back"]}
@@ -244,3 +259,7 @@ def test_every_step_has_its_words():
     does = [step["does"] for step in page["steps"] + page["back"]]
     assert does == ["Start", "Check", "Execute", "Throttle", "Watch", "Verify", "Wait", "Cancel", "Roll back"]
     assert all(step["text"].endswith(".") for step in page["steps"] + page["back"])
+    # One throttle for all would take the headroom of some, and the speed of others.
+    raises = " If it falls behind, raise the throttles of single brokers as under Throttle, at the price of their"
+    assert raises in text_of(move, "Watch")
+    assert " If it falls behind, run execute again with --additional " in text_of(two_waves(), "Watch")
