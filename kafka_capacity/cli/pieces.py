@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import multiprocessing
 import os
@@ -14,12 +15,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kafka_capacity.cli.console import Steps
 from kafka_capacity.plan.packing import Tables
@@ -27,8 +27,6 @@ from kafka_capacity.questions.question import Piece, RunPieces, Shared
 
 HERE_SECONDS = 2.0  # what a command does by itself: about what it takes to start other processes
 _MAX_PROCESSES = 16  # each holds the cluster once more
-# one was killed, or the machine has no room for files, or no semaphores, or no more processes
-_NO_PROCESSES = (BrokenProcessPool, OSError, NotImplementedError)
 _MEMORY_RATIO = 0.5  # of the machine's memory that they may take, if each takes as much as this one has
 
 
@@ -67,12 +65,24 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
     return run
 
 
+class _LostError(Exception):
+    """A piece could not be done in another process, or what came of it could not be sent."""
+
+
+_NO_PROCESSES = (_LostError, EOFError, OSError, NotImplementedError)
+"""How a piece fails elsewhere: a process is killed, or the machine has no more of them; it is done here instead."""
+
+
 class _Others:
-    """The processes that work for a command, begun when they are needed; they end with it, however it ends."""
+    """The processes that work for a command, begun when they are needed; they end with it, however it ends.
+
+    Each is spoken to by a pipe of its own, which ends with it: a queue that several write to is blocked by one that is
+    killed while it writes (as in :class:`concurrent.futures.ProcessPoolExecutor`).
+    """
 
     def __init__(self) -> None:
-        self._pool: ProcessPoolExecutor | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None  # what processes read, of their user alone
+        self._processes: dict[Connection, BaseProcess] = {}  # by the pipe to each
 
     @functools.cached_property
     def count(self) -> int:
@@ -88,34 +98,80 @@ class _Others:
     def do(
         self, function: Callable[[Any, Any], Tables], shared: Any, pieces: Sequence[Any], tell: Callable[[], None]
     ) -> Iterator[Tables]:
-        """Tell of each piece and give what comes of it, in their order: of fewer where a process is killed."""
+        """Tell of each piece and give what comes of it, in their order: of fewer where one cannot be done elsewhere."""
         try:
-            yield from self._do(function, shared, pieces, tell)
+            self._begin()
+            with tempfile.NamedTemporaryFile(dir=self._folder.name if self._folder else None) as file:
+                pickle.dump(shared, file)
+                file.flush()
+                yield from self._done(function, file.name, pieces, tell)
         except BaseException as error:
-            self._pool = None
-            for process in multiprocessing.active_children():
+            for connection, process in self._processes.items():
                 process.kill()  # what it is doing, nobody waits for any more
+                connection.close()
+            self._processes.clear()
             if not isinstance(error, _NO_PROCESSES):
                 raise
 
-    def _do(
-        self, function: Callable[[Any, Any], Tables], shared: Any, pieces: Sequence[Any], tell: Callable[[], None]
-    ) -> Iterator[Tables]:
+    def _begin(self) -> None:
         self._folder = self._folder or tempfile.TemporaryDirectory(prefix="kafka-capacity-")
-        self._pool = self._pool or ProcessPoolExecutor(
-            self.count,
-            mp_context=multiprocessing.get_context("spawn"),  # a copy of this process would be without its threads
-            initializer=_end_with_the_command,
-            initargs=(self._folder.name,),
-        )
-        with tempfile.NamedTemporaryFile(dir=self._folder.name) as file:
-            pickle.dump(shared, file)
-            file.flush()
+        context = multiprocessing.get_context("spawn")  # a copy of this process would be without its threads
+        while len(self._processes) < self.count:
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, self._folder.name), daemon=True)
             with _uninterrupted():
-                found = [self._pool.submit(_do, function, file.name, piece) for piece in pieces]
-            for one in found:
-                tell()
-                yield one.result()
+                process.start()
+                self._processes[ours] = process
+            theirs.close()
+
+    def _done(
+        self, function: Callable[[Any, Any], Tables], path: str, pieces: Sequence[Any], tell: Callable[[], None]
+    ) -> Iterator[Tables]:
+        todo = iter(enumerate(pieces))
+        found: dict[int, Tables] = {}
+        doing: dict[Any, int] = {}  # the piece that each process does, by its pipe
+
+        def give(connection: Any) -> None:
+            for number, piece in itertools.islice(todo, 1):
+                connection.send((function, path, piece))
+                doing[connection] = number
+
+        for connection in self._processes:
+            give(connection)
+        for number in range(len(pieces)):
+            tell()
+            while number not in found:
+                for ready in wait([*doing]):
+                    found[doing.pop(ready)] = _received(ready)
+                    give(ready)
+            yield found.pop(number)
+
+
+def _received(connection: Any) -> Tables:
+    try:
+        tables: Tables | None = connection.recv()
+    except (EOFError, OSError):
+        raise
+    except Exception as error:
+        raise _LostError from error
+    if tables is None:
+        raise _LostError
+    return tables
+
+
+def _serve(connection: Connection, folder: str) -> None:
+    """Do pieces as they come; an error is met again where the command does the piece itself."""
+    threading.Thread(target=_end_after, args=(multiprocessing.parent_process(), folder), daemon=True).start()
+    while True:
+        try:
+            function, path, piece = connection.recv()
+        except EOFError:
+            _end(folder)
+        try:
+            tables = function(_shared(path), piece)
+        except Exception:
+            tables = None
+        connection.send(tables)
 
 
 def core_count() -> int:
@@ -133,18 +189,14 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_with_the_command(folder: str) -> None:
-    threading.Thread(target=_end_after, args=(multiprocessing.parent_process(), folder), daemon=True).start()
-
-
 def _end_after(command: Any, folder: str) -> None:
     wait([command.sentinel])
+    _end(folder)
+
+
+def _end(folder: str) -> NoReturn:
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
-
-
-def _do(function: Callable[[Any, Any], Tables], path: str, piece: Any) -> Tables:
-    return function(_shared(path), piece)
 
 
 @functools.lru_cache(maxsize=1)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -85,11 +86,22 @@ def test_what_a_killed_process_leaves_is_done_here(two_processes):
     assert os.getpid() not in values(run(squares, {"add": 0}, range(4), what="squares"), "process")
 
 
+def killed_while_it_sends(shared, piece):
+    if os.getpid() != shared:
+        threading.Timer(0.005 * piece, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    return {"squares": pa.table({"value": [piece], "much": [bytes(20_000_000)]})}
+
+
+def test_what_is_sent_only_in_part_is_done_here(two_processes):
+    done = run_step_by_step(told_by([]), begun=0)(killed_while_it_sends, os.getpid(), range(6), what="squares")
+    assert values(done) == [0, 1, 2, 3, 4, 5]
+
+
 def test_where_there_are_no_processes_to_be_had_all_is_done_here(two_processes, monkeypatch):
     def lacking(*_, **__):
         raise OSError(38, "Function not implemented")
 
-    monkeypatch.setattr(pieces, "ProcessPoolExecutor", lacking)
+    monkeypatch.setattr(pieces.multiprocessing, "get_context", lacking)
     done = run_step_by_step(told_by([]), begun=0)(squares, {"add": 0}, range(5), what="squares")
     assert set(values(done, "process")) == {os.getpid()}
 
