@@ -32,6 +32,7 @@ class Sink(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.taken = []
         self.status = {}
+        self.meanwhile = lambda: None  # what happens while a message is taken
 
     @property
     def url(self):
@@ -41,6 +42,8 @@ class Sink(http.server.ThreadingHTTPServer):
 class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        meanwhile, self.server.meanwhile = self.server.meanwhile, lambda: None
+        meanwhile()
         status = self.server.status.get(self.path.split("/")[1], 200)
         if status == 200:
             self.server.taken.append((self.path, self.headers.get("Authorization"), body))
@@ -305,6 +308,13 @@ def test_owners_with_something_to_do_are_mailed_once_with_their_page(tell, monke
     assert to == ["a@example.net"]
     assert f"{REPORT}#group-1" in text
     assert "https://reports.example.net/reports/cluster=payments/ds=2026-11-20/plan=1234/owners/a-1.html" in text
+
+
+def test_of_two_runs_at_once_one_tells_a_connection(tell, connect, sink):
+    connect("hook")
+    sink.meanwhile = lambda: tell("two")
+    tell("one")
+    assert [path for path, *_ in sink.taken] == ["/hook"]
 
 
 def test_who_has_the_report_by_mail_is_kept_beside(tell, connect, sink, tmp_path):
