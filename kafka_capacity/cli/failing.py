@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kafka_capacity.cli.console import Steps, print_lines, print_rows
 from kafka_capacity.cli.one_question import Found
@@ -96,6 +97,9 @@ def lose_brokers(
     begin("simulating broker losses")
     with named_as_options({"brokers": "--lost-together"}):
         result = inputs.lose(scenario, inputs.today)
+    tables = failure_tables(result)
+    rows = tables["failures"].to_pylist()
+    worst_first = sorted(range(len(rows)), key=lambda number: rank([rows[number]]))
     basis, controllers = asked.basis, controllers_document(inputs.request.controllers)
     steps = []
     if controllers is not None and "change" in controllers:
@@ -103,10 +107,10 @@ def lose_brokers(
         steps = step_rows(controllers["change"], simulate_failovers(inputs).to_pylist())
     return Found(
         of=basis.snapshot,
-        answer=lambda: _answer(result, are_voters_known=bool(inputs.request.controllers.voters)),
+        answer=lambda: _answer(result, tables, are_voters_known=bool(inputs.request.controllers.voters)),
         hint="" if sets else "--lost-together ID,… lists every topic and group that losing these together affects",
-        document=lambda: {**_document(result, basis.snapshot), "controllers": controllers},
-        show=lambda: _print(result, basis, max_rows, controllers or {}, steps),
+        document=lambda: {**_document(result, basis.snapshot, worst_first), "controllers": controllers},
+        show=lambda: _print(result, basis, max_rows, controllers or {}, steps, rows, worst_first),
     )
 
 
@@ -130,7 +134,7 @@ def _given_set(brokers: Brokers, option: str, text: str, voter_racks: Collection
     return FailureSet(kind=SetKind.GIVEN, name=one.name, brokers=lost, racks=one.racks)
 
 
-def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
+def _document(result: FailureResult, snapshot: Snapshot, worst_first: Sequence[int]) -> dict[str, Any]:
     scenario, brokers = result.scenario, result.brokers
     return {
         "scenario": {
@@ -153,17 +157,9 @@ def _document(result: FailureResult, snapshot: Snapshot) -> dict[str, Any]:
             }
             for place in range(len(brokers))
         ],
-        "sets": [_set(result, snapshot, number) for number in _worst_first(_loss_rows(result))],
+        "sets": [_set(result, snapshot, number) for number in worst_first],
         "left_out": [to_plain(one) for one in result.left_out],
     }
-
-
-def _loss_rows(result: FailureResult) -> list[Mapping[str, Any]]:
-    return list(failure_tables(result)["failures"].to_pylist())
-
-
-def _worst_first(rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    return sorted(range(len(rows)), key=lambda number: rank([rows[number]]))
 
 
 def _set(result: FailureResult, snapshot: Snapshot, number: int) -> dict[str, Any]:
@@ -269,9 +265,9 @@ def _topics(snapshot: Snapshot, lost: FailureSet, rules: ElectionRules | None) -
     ]
 
 
-def _answer(result: FailureResult, *, are_voters_known: bool) -> str:
-    tables, placement_id = failure_tables(result), result.scenario.placement_id
-    said = loss_sentences(placement_failures(tables, placement_id, are_voters_known=are_voters_known), KIND_NAMES)
+def _answer(result: FailureResult, tables: Mapping[str, pa.Table], *, are_voters_known: bool) -> str:
+    today = placement_failures(tables, result.scenario.placement_id, are_voters_known=are_voters_known)
+    said = loss_sentences(today, KIND_NAMES)
     return " ".join([f"today: {result.offline_today:,} offline, {result.under_min_isr_today:,} under min ISR.", *said])
 
 
@@ -281,18 +277,18 @@ def _print(
     max_rows: int,
     controllers: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    worst_first: Sequence[int],
 ) -> None:
     """Print a table for each kind of set, the worst sets first, then everything about those that were named."""
-    rows = _loss_rows(result)
-    order = _worst_first(rows)
     for kind, title in _TITLES.items():
-        mine = [number for number in order if result.sets[number].kind is kind]
+        mine = [number for number in worst_first if result.sets[number].kind is kind]
         if not mine:
             continue
         shown = [cells(LOSSES, rows[number]) for number in mine[:max_rows]]
         more = f", the worst {max_rows:,} of {len(mine):,}" if len(mine) > max_rows else ""
         print_rows(f"{title}{more}", LOSSES, shown)
-    for number in order:
+    for number in worst_first:
         if result.sets[number].kind is SetKind.GIVEN:
             _print_details(result, basis.snapshot, number)
     _print_change(controllers, steps)

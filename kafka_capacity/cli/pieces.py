@@ -65,14 +65,6 @@ def run_step_by_step(begin: Steps, *, begun: int) -> RunPieces:
     return run
 
 
-class _LostError(Exception):
-    """A piece could not be done in another process, or what came of it could not be sent."""
-
-
-_NO_PROCESSES = (_LostError, EOFError, OSError, NotImplementedError)
-"""How a piece fails elsewhere: a process is killed, or the machine has no more of them; it is done here instead."""
-
-
 class _Others:
     """The processes that work for a command, begun when they are needed; they end with it, however it ends.
 
@@ -81,8 +73,12 @@ class _Others:
     """
 
     def __init__(self) -> None:
-        self._folder: tempfile.TemporaryDirectory[str] | None = None  # what processes read, of their user alone
         self._processes: dict[Connection, BaseProcess] = {}  # by the pipe to each
+
+    @functools.cached_property
+    def _folder(self) -> tempfile.TemporaryDirectory[str]:
+        """Where they find what all pieces need, for their user alone."""
+        return tempfile.TemporaryDirectory(prefix="kafka-capacity-")
 
     @functools.cached_property
     def count(self) -> int:
@@ -98,10 +94,13 @@ class _Others:
     def do(
         self, function: Callable[[Any, Any], Tables], shared: Any, pieces: Sequence[Any], tell: Callable[[], None]
     ) -> Iterator[Tables]:
-        """Tell of each piece and give what comes of it, in their order: of fewer where one cannot be done elsewhere."""
+        """Tell of each piece and give what comes of it, in their order: of fewer where one cannot be done elsewhere.
+
+        Whatever the reason is, a killed process or the piece itself, it is met again, or not, where that is done here.
+        """
         try:
             self._begin()
-            with tempfile.NamedTemporaryFile(dir=self._folder.name if self._folder else None) as file:
+            with tempfile.NamedTemporaryFile(dir=self._folder.name) as file:
                 pickle.dump(shared, file)
                 file.flush()
                 yield from self._done(function, file.name, pieces, tell)
@@ -110,11 +109,10 @@ class _Others:
                 process.kill()  # what it is doing, nobody waits for any more
                 connection.close()
             self._processes.clear()
-            if not isinstance(error, _NO_PROCESSES):
+            if not isinstance(error, Exception):
                 raise
 
     def _begin(self) -> None:
-        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="kafka-capacity-")
         context = multiprocessing.get_context("spawn")  # a copy of this process would be without its threads
         while len(self._processes) < self.count:
             ours, theirs = context.Pipe()
@@ -142,21 +140,12 @@ class _Others:
             tell()
             while number not in found:
                 for ready in wait([*doing]):
-                    found[doing.pop(ready)] = _received(ready)
-                    give(ready)
+                    pipe: Any = ready
+                    if (tables := pipe.recv()) is None:
+                        raise ChildProcessError(f"piece {doing[pipe]} failed there")
+                    found[doing.pop(pipe)] = tables
+                    give(pipe)
             yield found.pop(number)
-
-
-def _received(connection: Any) -> Tables:
-    try:
-        tables: Tables | None = connection.recv()
-    except (EOFError, OSError):
-        raise
-    except Exception as error:
-        raise _LostError from error
-    if tables is None:
-        raise _LostError
-    return tables
 
 
 def _serve(connection: Connection, folder: str) -> None:

@@ -10,12 +10,13 @@ from kafka_capacity.health.check import RESOLVED, ListedProblem
 from kafka_capacity.health.problem import OVER_LIMIT, Problem, info, serious
 from kafka_capacity.questions.answer import Action, Status, StepVerb
 from kafka_capacity.questions.capacity.decide import count_sentence
-from kafka_capacity.questions.capacity.option_words import move_parameters, named_brokers, until_words
+from kafka_capacity.questions.capacity.option_words import move_parameters, until_words
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import SizingView, is_unknown, removed_brokers
 from kafka_capacity.questions.change.change_view import ChangeView, unknown_words
 from kafka_capacity.questions.change.choice import counts_by_fit
 from kafka_capacity.text import format_month, listed, plural
+from kafka_capacity.text.wording import named_brokers
 
 _COUNTS_NAMED = 6  # broker counts of the move that are named; of more the first
 

@@ -10,7 +10,7 @@ from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.runbook import WAVES_FOLDER
 from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.change.move_words import window_sentence
-from kafka_capacity.questions.change.wave_runbook import are_unsized, hours_of, wave_amount, wave_page
+from kafka_capacity.questions.change.wave_runbook import are_unsized, has_step, hours_of, wave_amount, wave_page
 from kafka_capacity.text import (
     format_bytes,
     format_duration,
@@ -98,9 +98,7 @@ def _introduction(schedule: Mapping[str, Any], waves: Sequence[Mapping[str, Any]
 def _more_partitions(added: Sequence[Mapping[str, Any]], waves: Sequence[Mapping[str, Any]]) -> list[str]:
     if not added:
         return []
-    starting = next(
-        (wave["wave"] for wave in waves if any(one["does"] == "Start" for one in wave_page(wave)["steps"])), 0
-    )
+    starting = next((wave["wave"] for wave in waves if has_step(wave, "start")), 0)
     where = f": do the step Start of wave {starting} first" if starting else ""
     lines = [
         "## Before the first wave: more partitions\n",

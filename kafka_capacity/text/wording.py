@@ -34,6 +34,14 @@ def few_names(names: Iterable[object], most: int, total: int | None = None) -> s
     return ", ".join(shown) + (f" and {rest:,} more" if rest > 0 else "")
 
 
+_MOST_BROKERS = 6  # that are named
+
+
+def named_brokers(brokers: Sequence[int]) -> str:
+    """Name brokers by their ids: a few of them, and how many more there are."""
+    return f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, _MOST_BROKERS)}"
+
+
 def format_ids(ids: Sequence[int]) -> str:
     """Write a replica list as Kafka's tools print it, without its brackets."""
     return ", ".join(str(broker) for broker in ids)

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from airflow.sdk.exceptions import AirflowException
 
@@ -30,6 +30,10 @@ from kafka_capacity_airflow.mail import send_message
 from kafka_capacity_airflow.settings import browser_url, sender
 
 log = logging.getLogger("kafka_capacity")
+
+
+Told: TypeAlias = dict[str, dict[str, str]]
+"""Who was told of a plan (``told``), and whom runs are telling (``telling``), each with the run that does so."""
 
 
 class UntoldError(AirflowException):
@@ -59,10 +63,8 @@ class ReportMail:
             UntoldError: nobody has been told, or some may be told soon.
         """
         left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
-        with claimed(store, self.plan, list(left), self.run_id) as mine:
-            told = told_of(store, self.plan)
-            # A run that is cleared mails again.
-            left = [address for address in mine if told.get(address, self.run_id) == self.run_id]
+        # A run that is cleared mails again.
+        with claimed(store, self.plan, list(left), self.run_id, again=True) as left:
             if not left:
                 count, why = len(self.recipients), "the same plan is not mailed twice"
                 log.info("all %d recipients have this report, or get it from another run: %s", count, why)
@@ -121,7 +123,7 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
         of = {"page_uri": page_uri, "sender": sender(), "message_id": message_id}
         message = build_owner_email(report, owner, one["items"], **of, date=run_after)
         with claimed(store, plan, [note], run_id) as mine:
-            if not mine or note in told_of(store, plan):
+            if not mine:
                 continue
             try:
                 refused = send_message(message, [owner])
@@ -147,39 +149,48 @@ def told_of(store: ObjectStore, plan: PinnedPlan) -> dict[str, str]:
 
 def keep_told(store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str) -> None:
     """Keep who was told of a plan, beside those whom others tell at the same time."""
-    _change(store, plan, "told", lambda told: {**told, **dict.fromkeys(names, run_id)})
+    _change(store, plan, lambda found: {**found, "told": {**found["told"], **dict.fromkeys(names, run_id)}})
 
 
 @contextmanager
-def claimed(store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str) -> Iterator[list[str]]:
-    """Keep other runs from telling these of a plan meanwhile; gives those whom no other run is telling."""
-    telling = _change(store, plan, "telling", lambda found: {**dict.fromkeys(names, run_id), **found})
-    mine = [name for name in names if telling[name] == run_id]
-    if len(mine) < len(names):
-        log.info("another run of this plan is telling %d of %d", len(names) - len(mine), len(names))
+def claimed(
+    store: ObjectStore, plan: PinnedPlan, names: Sequence[str], run_id: str, *, again: bool = False
+) -> Iterator[list[str]]:
+    """Keep other runs from telling these of a plan meanwhile; gives those whom nobody has told or is telling.
+
+    With ``again`` whom this run has told is among them.
+    """
+    mine: list[str] = []
+
+    def is_free(name: str, found: Told) -> bool:
+        is_told = name in found["told"] and not (again and found["told"][name] == run_id)
+        return not is_told and found["telling"].get(name, run_id) == run_id
+
+    def claim(found: Told) -> Told:
+        mine[:] = [name for name in names if is_free(name, found)]
+        return {**found, "telling": {**found["telling"], **dict.fromkeys(mine, run_id)}}
+
+    def release(found: Told) -> Told:
+        return {**found, "telling": {name: run for name, run in found["telling"].items() if name not in mine}}
+
+    _change(store, plan, claim)
     try:
-        yield mine
+        yield list(mine)
     finally:
-        _change(store, plan, "telling", lambda found: {name: run for name, run in found.items() if name not in mine})
+        _change(store, plan, release)
 
 
-def _change(
-    store: ObjectStore, plan: PinnedPlan, what: str, change: Callable[[dict[str, str]], dict[str, str]]
-) -> dict[str, str]:
-    """Change who was told of a plan, or is being told, each with the run that does so; returns that."""
+def _change(store: ObjectStore, plan: PinnedPlan, change: Callable[[Told], Told]) -> None:
+    """Change who was told of a plan, and who is being told."""
     key = told_key(plan.cluster, plan.plan_id)
 
-    def changed(found: dict[str, Any] | None) -> dict[str, Any]:
-        whole = {"told": {}, **(found or {})}
-        whole[what] = change(whole.get(what, {}))
-        return whole
+    def changed(found: dict[str, Any] | None) -> Told:
+        return change({"told": {}, "telling": {}, **(found or {})})
 
     try:
-        return dict(change_with_own_hash(store, key, changed)[what])
+        change_with_own_hash(store, key, changed)
     except DamagedObjectError:  # whoever it named may be told once more
-        new = changed(None)
-        store.write_bytes(key, with_own_hash(new), content_type="application/json")
-        return dict(new[what])
+        store.write_bytes(key, with_own_hash(changed(None)), content_type="application/json")
 
 
 def tell_earlier(store: ObjectStore, notes: list[str]) -> None:

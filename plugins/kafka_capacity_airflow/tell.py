@@ -29,7 +29,7 @@ from kafka_capacity.plan.news import message, reasons
 from kafka_capacity.plan.pinned import PinnedPlan
 from kafka_capacity.plan.publish import published_report
 from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text
-from kafka_capacity_airflow.report_mail import UntoldError, claimed, keep_told, told_of
+from kafka_capacity_airflow.report_mail import UntoldError, claimed, keep_told
 from kafka_capacity_airflow.settings import browser_url
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def _tell_all(
     untold: dict[str, str] = {}
     for name in connections:
         with claimed(store, plan, [name], run_id) as mine:
-            if not mine or name in told_of(store, plan):
+            if not mine:
                 log.info("%s was already notified of this plan, or another run is at it", name)
             elif why := _tell(name, news):
                 untold[name] = why

@@ -96,12 +96,12 @@ def metrics(
     from kafka_capacity.inventory.metrics_files import REMARKS
 
     formats = file_format or formats_of(out or snapshot)
-    of_server = {"--dialect": dialect, "--label": label, "--name": name, "--header": header}
-    idle = [one for one, value in {**of_server, "--broker-label": broker_label, "--ca-file": ca_file}.items() if value]
     with progress_bar(is_quiet=is_quiet or is_json) as begin:
-        if idle and files is not None and prometheus is None:
-            raise RequestError(f"{', '.join(idle)}: no effect on --files; leave out, or give --prometheus instead")
         if files is not None and prometheus is None:
+            of_server: dict[str, object] = {"--dialect": dialect, "--label": label, "--name": name, "--header": header}
+            of_server |= {"--broker-label": broker_label, "--ca-file": ca_file}
+            if idle := [one for one, value in of_server.items() if value]:
+                raise RequestError(f"{', '.join(idle)}: no effect on --files; leave out, or give --prometheus instead")
             found = _from_files(read_snapshot_files(snapshot), files, days)
         elif prometheus is not None and files is None:
             given = {

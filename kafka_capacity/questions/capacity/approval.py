@@ -14,7 +14,6 @@ from kafka_capacity.hardware.limits import Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
-    named_brokers,
     option_name,
     run_verb,
     until_words,
@@ -45,6 +44,7 @@ from kafka_capacity.text import (
     plural,
     whole_percent,
 )
+from kafka_capacity.text.wording import named_brokers
 
 _CLEARLY_LESS_RATIO = 0.1  # of weeks inside the interval of past forecasts than are meant to be
 

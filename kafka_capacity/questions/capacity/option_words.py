@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from kafka_capacity.hardware.limits import Resource, amounts_apart, resource_name
 from kafka_capacity.hardware.shapes import TODAY
 from kafka_capacity.questions.capacity.results import OptionKind
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, removed_brokers
 from kafka_capacity.text import plural
-from kafka_capacity.text.wording import few_names
-
-_MOST_BROKERS = 6  # that are named
+from kafka_capacity.text.wording import named_brokers
 
 CONDITION_WORDS = {
     "normal": "all brokers up",
@@ -27,11 +24,6 @@ CONDITION_WORDS = {
 def idle_brokers(option: Row) -> int:
     """Return how many brokers of an option hold nothing; plans of earlier versions leave none idle."""
     return int(option.get("idle_brokers") or 0)
-
-
-def named_brokers(brokers: Sequence[int]) -> str:
-    """Name brokers by their ids: a few of them, and how many more there are."""
-    return f"{'broker' if len(brokers) == 1 else 'brokers'} {few_names(brokers, _MOST_BROKERS)}"
 
 
 def option_name(option: Row) -> str:

@@ -15,14 +15,13 @@ from kafka_capacity.questions.change.choice import Option, choose, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.text import listed, plural
-from kafka_capacity.text.wording import few_names
+from kafka_capacity.text.wording import named_brokers
 
 _LIMITS = (
     ("disk", ("disk_capacity_bytes",)),
     ("network", ("network_in_bytes_per_second", "network_out_bytes_per_second")),
 )
 _ROUNDING_RATIO = 0.01  # of a disk: so much more is held than replicas tell, such as their indexes
-_NAMED = 5
 
 
 class ShortDisk(NamedTuple):
@@ -111,9 +110,12 @@ class ChangeView(ShownChange):
 
         Copies count the size on the leader, disks hold more: replicas that are larger on followers, other data.
         """
+        return self._short(option, self.brokers_after(option))
+
+    def _short(self, option: Option, rows: Sequence[Mapping[str, Any]]) -> list[ShortDisk]:
         free = {row["broker_id"]: row.get("free_disk_bytes") for row in self.facts.get("brokers", ())}
         found = []
-        for row in self.brokers_after(option):
+        for row in rows:
             gained, capacity = row["bytes_after"] - row["bytes_before"], row["disk_capacity_bytes"]
             if gained <= 0 or capacity is None or free.get(row["broker_id"]) is None:
                 continue
@@ -133,10 +135,8 @@ class ChangeView(ShownChange):
         sizes = int(self.facts.get("unknown_size_partitions") or 0)
         if sizes:
             found.append(f"the size of {sizes:,} of {plural(int(self.facts['partition_count']), 'partition')}")
-        if short := [one.broker_id for one in self.short_of_space(option)]:
-            found.append(
-                f"what else is on the disks of {'brokers' if short[1:] else 'broker'} {few_names(short, _NAMED)}"
-            )
+        if short := [one.broker_id for one in self._short(option, rows)]:
+            found.append(f"what else is on the disks of {named_brokers(short)}")
         traffic = unknown_traffic(self.facts) if self.rate_history_hours else "traffic"
         return (*found, *([traffic] if traffic is not None and not option.is_refused else []))
 

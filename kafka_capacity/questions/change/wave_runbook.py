@@ -68,6 +68,11 @@ def pages(move: MoveView) -> list[dict[str, Any]]:
     return [{"number": wave["wave"], "gist": _gist(wave), **wave_page(wave)} for wave in move.waves[:MAX_PAGES]]
 
 
+def has_step(wave: Row, does: str) -> bool:
+    """Return whether a wave has such a step forward."""
+    return any(step["does"] == does for step in json.loads(wave["runbook"])["steps"])
+
+
 def wave_page(wave: Row) -> dict[str, Any]:
     """Return what to do for a wave as plain data: ``steps`` and ``back``, each ``does``, ``text`` and ``commands``."""
     stored = json.loads(wave["runbook"])
@@ -213,7 +218,7 @@ def _watch(wave: Row) -> str:
         may = "its disk limit, which it is over before the move" if is_over else may
         disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of {may}."
     raises = "run execute again with --additional and a larger --throttle"
-    if any(step["does"] == "throttle" for step in json.loads(wave["runbook"])["steps"]):
+    if has_step(wave, "throttle"):
         raises = "raise the throttles of single brokers as under Throttle, at the price of their headroom"
     decides = "" if wave["bottleneck_broker"] is None else f"; the bottleneck is {bottleneck(wave)}"
     return (

@@ -12,7 +12,7 @@ from kafka_capacity.proposal.excuse import first_reason
 from kafka_capacity.questions.answer import Status
 from kafka_capacity.questions.capacity.choice import is_within
 from kafka_capacity.questions.capacity.cost_words import cost_sentence, days_words, estimate_sentence
-from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, idle_brokers, named_brokers, tightest_phrase
+from kafka_capacity.questions.capacity.option_words import CONDITION_WORDS, idle_brokers, tightest_phrase
 from kafka_capacity.questions.capacity.sizing_steps import sizing_of
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView, is_unknown, is_unplaced, removed_brokers
 from kafka_capacity.report.anchors import COSTS
@@ -20,6 +20,7 @@ from kafka_capacity.report.sections import section
 from kafka_capacity.report.tables import NOTE, Column, cells, column, table
 from kafka_capacity.report.view import ReportView
 from kafka_capacity.text import capitalised, endless, format_throttle_above, format_usd
+from kafka_capacity.text.wording import named_brokers
 
 MAX_FRONT = 8  # rows of the Pareto front that are not folded away
 MAX_ROWS = 300
