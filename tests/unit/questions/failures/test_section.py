@@ -5,13 +5,11 @@ import json
 
 import pytest
 
-from kafka_capacity.health.problem import Problem, Severity
 from kafka_capacity.kafka.controller.quorum.voters import Quorum, Voter
 from kafka_capacity.questions.failures.quorum_tables import QUORUM_FAILOVERS, quorum_table
 from kafka_capacity.questions.failures.section.controllers import controllers
 from kafka_capacity.questions.failures.section.details import MAX_LISTED, groups_table, survivors_table
-from kafka_capacity.questions.failures.section.matrix import MAX_BROKERS as PAIR_BROKERS
-from kafka_capacity.questions.failures.section.matrix import MAX_ROWS, matrices, overview, pair_map, rank
+from kafka_capacity.questions.failures.section.matrix import matrices, overview, pair_map
 from kafka_capacity.questions.failures.section.sentences import (
     basis_notes,
     change_word,
@@ -19,79 +17,10 @@ from kafka_capacity.questions.failures.section.sentences import (
     loss_sentence,
     loss_sentences,
 )
-from kafka_capacity.questions.failures.section.view import FailuresView, PlacementFailures
 from tests.report.decided import build_report, render_all
 from tests.report.plans import make_inputs
 from tests.report.sized import sized_inputs
-
-DOCUMENT = {"rules": "kraft", "throttle_bytes_per_second": 5e7, "controllers": None}
-
-
-def loss(position, name, kind="broker", **figures):
-    usual = {
-        "offline": 0,
-        "offline_topics": 0,
-        "under_min_isr": 0,
-        "stopped_bytes_per_second": 0.0,
-        "refused_bytes_per_second": 0.0,
-        "rebuild_seconds": 60.0,
-        "loaded_broker": 1,
-        "loaded_resource": "network_out",
-        "loaded_ratio": 0.5,
-        "overloaded_brokers": 0,
-        "groups_affected": 0,
-        "unclean_leaders": 0,
-        "at_min_isr": 0,
-        "rebuild_bytes": 0.0,
-    }
-    return {"position": position, "name": name, "kind": kind, "brokers": (position,), **usual, **figures}
-
-
-def side(
-    *rows,
-    placement_id="today",
-    offline=0,
-    under=0,
-    brokers=(),
-    groups=(),
-    found=(),
-    possible=None,
-    assumed=0,
-    rackless=0,
-    kinds=(),
-):
-    kinds = dict.fromkeys((*kinds, *(row["kind"] for row in rows)))
-    return PlacementFailures(
-        placement_id=placement_id,
-        losses={row["kind"]: [one for one in rows if one["kind"] == row["kind"]] for row in rows},
-        kinds={
-            kind: {
-                "possible": possible or len(rows),
-                "looked_at": len(rows),
-                "offline_before": offline,
-                "under_min_isr_before": under,
-                "broker_count": 3,
-                "assumed_min_isr_topics": assumed,
-                "brokers_without_rack": rackless,
-                "peak_basis": "same-hours",
-                "resources": ["network_in", "network_out"],
-            }
-            for kind in kinds
-        },
-        brokers=list(brokers),
-        groups=list(groups),
-        problems=list(found),
-        are_voters_known=any("has_majority" in row for row in rows),
-    )
-
-
-def view(today, then=None, **more):
-    given = {"quorum": [], "failovers": [], "document": DOCUMENT, "is_then_same": False}
-    return FailuresView(today=today, then=then, **{**given, **more})
-
-
-def problem(code, severity="serious"):
-    return Problem(severity=Severity(severity), code=code, where="orders", message=f"2 partitions are {code}")
+from tests.unit.questions.failures.losses import DOCUMENT, loss, problem, side, view
 
 
 @pytest.mark.parametrize(
@@ -274,38 +203,6 @@ def test_a_change_is_safer_or_not():
     assert change_word(view(fine), "broker") is None
 
 
-def test_the_worst_losses_come_first_and_the_others_are_counted():
-    rows = [loss(number, f"broker {number}", offline=number % 20) for number in range(30)]
-    (matrix,) = matrices(
-        view(side(*rows), side(loss(0, "broker 99", offline=9), placement_id="then")), is_without_pairs=True
-    )
-    assert matrix["caption"] == "One broker lost: 31"
-    assert [row["name"] for row in matrix["rows"][:4]] == ["broker 19", "broker 18", "broker 17", "broker 16"]
-    # Losses that do the same share a row.
-    names = [row["name"] for row in matrix["rows"]]
-    assert "brokers 9, 29" in names
-    shown = sum(name.count(",") + 1 for name in names)
-    assert len(names) == MAX_ROWS["broker"]
-    assert matrix["left_out"] == 31 - shown
-    # Today and after stand beside each other; a broker that is not there yet has no figure.
-    (new,) = [row for row in matrix["rows"] if row["name"] == "broker 99"]
-    assert [cell["text"] for cell in new["cells"][:2]] == ["—", "9"]
-    assert [cell["kind"] for cell in matrix["rows"][1]["cells"][:2]] == ["bad", "unknown"]
-
-
-def test_of_losses_that_stop_nothing_the_worse_is_the_one_that_leaves_less_to_lose():
-    rows = [
-        loss(0, "idle"),
-        loss(1, "much to copy", rebuild_bytes=9e12),
-        loss(2, "busy", loaded_ratio=0.6),
-        loss(3, "at min ISR", at_min_isr=1),
-        loss(4, "groups", groups_affected=1),
-        loss(5, "overload", overloaded_brokers=1),
-    ]
-    order = sorted(rows, key=lambda row: rank([row]))
-    assert [row["name"] for row in order] == ["overload", "groups", "at min ISR", "busy", "much to copy", "idle"]
-
-
 def test_survivors_and_groups_are_named_by_the_likeliest_loss():
     def over(kind, lost, ratio):
         return {"broker_id": 4, "resource": "cpu", "kind": kind, "worst_loss": lost, "used_ratio": ratio}
@@ -412,25 +309,3 @@ def test_what_is_seriously_wrong_stands_at_the_top_and_in_the_mail():
     assert page.index("Wrong with the cluster today") < page.index("Key figures of sizing")
     assert message[1:] in rendered.email_text
     assert message[1:] in rendered.email_html.decode()
-
-
-def pair(first, second, **figures):
-    return loss(0, f"brokers {first}, {second}", kind="pair", brokers=[first, second], **figures)
-
-
-def test_of_every_two_brokers_the_map_says_the_worst_today_and_after():
-    today = side(pair(1, 2, offline=3, under_min_isr=9), pair(1, 3, under_min_isr=7), pair(2, 3, loaded_ratio=0.25))
-    then = side(pair(1, 2), pair(1, 3), pair(2, 3, unclean_leaders=2), placement_id="then")
-    found = pair_map(view(today, then))
-    texts = {row["name"]: [cell["text"] for cell in row["cells"]] for row in found["cells"]}
-    assert texts == {"1": ["", "50", "50"], "2": ["▲ 3", "", "▲ 0, 2 unclean"], "3": ["● 7", "25", ""]}
-    assert found["cells"][1]["cells"][0]["title"] == "2 and 1 lost, today: partitions offline 3"
-
-
-def test_the_map_is_bounded_and_shows_the_worst_pairs():
-    rows = [pair(one, one + 1, offline=one) for one in range(1, 100)]
-    found = pair_map(view(side(*rows), None))
-    assert len(found["heads"]) == PAIR_BROKERS
-    assert found["heads"][-1] == "100"
-    assert f"Shown are {PAIR_BROKERS} of 100 brokers" in found["note"]
-    assert pair_map(view(side(loss(0, "broker 1")), None)) is None

@@ -1,0 +1,147 @@
+"""Who approves a plan: what they read, where they answer, and what follows from it."""
+
+from __future__ import annotations
+
+import datetime
+import email
+import email.policy
+
+import pytest
+
+from kafka_capacity.errors import RequestError
+
+pytestmark = pytest.mark.airflow
+
+DAY = "2026-11-15"
+NOON = datetime.datetime(2026, 11, 20, 12, tzinfo=datetime.UTC)
+
+
+def test_who_approves_reads_which_cluster_and_what_in_the_question_and_in_the_mail(services, monkeypatch):
+    from airflow.providers.standard.operators.hitl import ApprovalOperator
+
+    from kafka_capacity_airflow import approval, steps
+
+    verdict = {
+        "subject": "[kafka-capacity] north: 9 brokers now, 12 by May 2027 (2026-11-15)",
+        "headline": "9 brokers fit",
+        "box": {"approve": "Approve 3 more brokers now", "lines": [{"label": "If not", "text": "disk <of> broker_8_"}]},
+    }
+    found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
+    ti = _to_approve(map_index=0)
+    monkeypatch.setattr(type(ti), "xcom_pull", lambda self, *, task_ids, map_indexes, key="return_value": found[key])
+    asked = []
+    monkeypatch.setattr(ApprovalOperator, "execute", lambda self, context: asked.append((self.subject, self.body)))
+    monkeypatch.setattr(steps, "withdraw", lambda pinned: None)
+    operator = approval.OptionalApprovalOperator(task_id="approve", pinned={"cluster": "north"})
+    context = {"ti": ti, "params": {"is_approval_required": False}, "task": operator, "var": {"value": {}}}
+
+    assert operator.execute(context) is None
+    assert asked == []
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "always")
+    operator.execute(context)
+    ((subject, body),) = asked
+    assert subject == "north: 9 brokers now, 12 by May 2027 (2026-11-15). Release the reassignment files?"
+    assert body.splitlines() == [
+        "Approve 3 more brokers now",
+        "",
+        r"- **If not:** disk \<of\> broker\_8\_",
+        "- **Report:** <https://reports.example.com/north>",
+    ]
+    mails = len(services.mail.messages())
+    operator.notifiers[0](context)
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    assert message["To"] == "root@localhost"
+    assert message["Subject"].startswith("[kafka-capacity] to approve: north: 9 brokers now")
+    text = message.get_body(("html",)).get_content()
+    assert "<br>If not: disk &lt;of&gt; broker_8_<br>" in text
+
+
+def _to_approve(map_index):
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    of = {"dag_id": "kafka_capacity_plan", "task_id": "plan.approve", "run_id": "at 06:00+00:00"}
+    return RuntimeTaskInstance.model_construct(**of, map_index=map_index, try_number=1)
+
+
+@pytest.mark.parametrize(("map_index", "place"), [(3, "plan.approve/mapped/3"), (-1, "plan.approve")])
+def test_the_mail_to_approvers_leads_to_the_page_where_they_answer(services, monkeypatch, map_index, place):
+    from types import SimpleNamespace
+
+    from kafka_capacity_airflow.notices import approval_mail
+
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://tools.example.net/airflow/")
+    mails = len(services.mail.messages())
+    task = SimpleNamespace(subject="Release?", box=["15 brokers"])
+    approval_mail()({"ti": _to_approve(map_index), "task": task, "var": {"value": {}}})
+    (mail,) = services.mail.messages()[mails:]
+    message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
+    runs = "https://tools.example.net/airflow/dags/kafka_capacity_plan/runs"
+    link = f'<a href="{runs}/at%2006%3A00%2B00%3A00/tasks/{place}/required_actions">'
+    assert link in message.get_body(("html",)).get_content()
+
+
+def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
+    from kafka_capacity_airflow.settings import are_approvals_demanded
+
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_CAPACITY_APPROVAL", "sometimes")
+    with pytest.raises(RequestError, match="kafka_capacity_approval is 'sometimes'; write 'always' or 'as asked'"):
+        are_approvals_demanded()
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        (("Approve", ""), {"move-to-9-brokers": ("claimed", ""), "have-15-brokers": ("claimed", "")}),
+        (("Reject", " not before May "), {"move-to-9-brokers": ("dismissed", "not before May")}),
+        (("Reject", ""), {"move-to-9-brokers": ("dismissed", "rejected")}),
+        (("Reject", None), {"move-to-9-brokers": ("dismissed", "rejected")}),
+    ],
+)
+def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
+    services, monkeypatch, tmp_path, answer, kept
+):
+    from types import SimpleNamespace
+
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.plan.lifecycle import read_entries
+    from kafka_capacity_airflow import steps
+    from kafka_capacity_airflow.approval import OptionalApprovalOperator
+
+    def action(code, about, by=None):
+        name = about.replace(" ", "-")
+        return {"id": name, "code": code, "about": about, "text": about, "by": by, "broker_count": 9}
+
+    actions = [action("move", "move to 9 brokers"), action("brokers", "have 15 brokers")]
+    actions.append(action("brokers", "have 18 brokers", "2027-05-01"))
+    today = {"broker_count": 6, "fullest_disk_ratio": None, "usd_per_month": None}
+    decision = {"cluster": "north", "ds": DAY, "problems": [], "actions": actions, "today": today}
+    store = open_store(str(tmp_path))
+    monkeypatch.setattr(steps, "airflow_store", lambda: store)
+    monkeypatch.setattr(steps, "read_decision", lambda store, prefix: decision)
+    pinned = {"cluster": "north", "ds": DAY, "inventory_sha256": "a", "plan_id": "p"}
+    operator = OptionalApprovalOperator(task_id="approve", pinned=pinned)
+    monkeypatch.setattr(operator, "skip", lambda **given: None)
+    chosen, reason = answer
+    event = {
+        "chosen_options": [chosen],
+        "params_input": {"reason": reason},
+        "responded_at": NOON,
+        "responded_by_user": {"id": "7", "name": "ana"},
+    }
+    given = operator.execute_complete({"ti": SimpleNamespace(), "task": operator}, event)
+    assert given["chosen_options"] == [chosen]
+    entries = read_entries(store, decision)
+    found = {
+        key: (verb, entry[verb]["reason"])
+        for key, entry in entries.items()
+        for verb in ("claimed", "dismissed")
+        if entry[verb]
+    }
+    assert found == kept
+    assert {entry[verb]["by"] for entry in entries.values() for verb in ("claimed", "dismissed") if entry[verb]} == {
+        "ana"
+    }
+    assert {one["on"] for entry in entries.values() if (one := entry["claimed"] or entry["dismissed"])} == {
+        "2026-11-20"
+    }
