@@ -14,6 +14,7 @@ from kafka_capacity.health.problem import Code, Figure, Problem, serious, warnin
 from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
 from kafka_capacity.proposal.constraints.kinds import where_of
+from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import format_limit, plural, whole_percent
 from kafka_capacity.text.wording import told_apart
 
@@ -78,7 +79,7 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     if not len(dirs.path):
         return
     is_told = is_held & (snapshot.log_dir >= 0)
-    held = np.bincount(snapshot.log_dir[is_told], weights=snapshot.size_bytes[is_told], minlength=len(dirs.path))
+    held = held_today(snapshot, dirs, {}) + (0.0 if dirs.other_bytes is None else np.nan_to_num(dirs.other_bytes))
     ids, owner, count = np.unique(dirs.broker_id, return_inverse=True, return_counts=True)
     is_judged = (count > 1) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
     share = view.limits.ratio(Resource.DISK, Condition.NORMAL)
@@ -119,13 +120,14 @@ def _fuller_than_broker(dirs: LogDirs, fuller: Indices, used: Floats, of_broker:
 
 
 def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:
-    """Return float64[B] of each resource of which something is known: bytes held now, and loads at peak.
+    """Return float64[B] of each resource of which something is known: bytes in use now, and loads at peak.
 
     What is written goes to the disks; what consumers that are behind read from disk comes on top and is not counted.
     """
     snapshot = view.snapshot
     brokers, place = snapshot.brokers, snapshot.brokers.index_of(snapshot.replicas)
-    loads = {Resource.DISK: brokers.sum_at(snapshot.replicas, snapshot.size_bytes.astype(np.float64))}
+    held = brokers.sum_held(snapshot.replicas, snapshot.partition_size_bytes())
+    loads = {Resource.DISK: held + np.nan_to_num(brokers.other_bytes)}
     if view.traffic is None or view.traffic.basis is PeakBasis.UNKNOWN:
         return loads
     placed = Placed(

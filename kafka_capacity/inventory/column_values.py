@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -47,14 +46,6 @@ def known(column: Column) -> Flags:
     if not column.null_count:
         return np.ones(len(column), dtype=np.bool_)
     return np.asarray(column.is_valid().to_numpy(), dtype=np.bool_)
-
-
-def log_dir_totals(log_dirs: pa.Table) -> dict[int, float]:
-    """Return what the log dirs of each broker that has some hold at most together; NaN where one does not tell."""
-    totals: dict[int, float] = defaultdict(float)
-    for broker, total in zip(values(log_dirs.column("broker_id")), floats(log_dirs.column("total_bytes")), strict=True):
-        totals[broker] += float(total)
-    return totals
 
 
 def floats(column: Column) -> Floats:

@@ -36,6 +36,7 @@ from kafka_capacity.inventory.observed_brokers import (
     on_failed_dirs,
 )
 from kafka_capacity.inventory.raw import RawInventory
+from kafka_capacity.inventory.volumes import with_other_data
 from kafka_capacity.kafka.arrays import Flags, Float32s, Floats, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import NO_BROKER, Partitions
 from kafka_capacity.kafka.cluster.columns import join_columns
@@ -80,7 +81,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
     live = live_on(brokers.index_of(held), ~brokers.is_fenced) & ~spread(is_lost, False, np.bool_)
     in_sync = spread(replicas.flags("is_in_sync") | ~has_isr, False, np.bool_)
     leader, in_sync = led_by_the_living(held, live, in_sync, _leaders(replicas))
-    return Snapshot(
+    snapshot = Snapshot(
         cluster=raw.cluster,
         ds=raw.ds,
         brokers=brokers,
@@ -96,6 +97,7 @@ def build_snapshot(raw: RawInventory) -> Snapshot:
         release=kafka_release(raw.kafka_version),
         unknown_size_partitions=int((replicas.per_partition(replicas.known("size_bytes")) == 0).sum()),
     )
+    return with_other_data(snapshot, log_dirs)
 
 
 def observed_assignment(table: pa.Table) -> tuple[Partitions, Int32s]:

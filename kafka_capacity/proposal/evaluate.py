@@ -76,6 +76,7 @@ def evaluate_placement(
     """
     if like is not None and like.diff is None:
         return dataclasses.replace(like, scenario=scenario)
+    scenario = dataclasses.replace(scenario, target=scenario.target.with_other_data_of(snapshot.brokers))
     more = expanded(snapshot, load, scenario)
     start, later = (snapshot, load) if more is None else (more.snapshot, more.load)
     problem = placement_problem(start, later, scenario)

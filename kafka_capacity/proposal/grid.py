@@ -228,6 +228,7 @@ def scenario_to_json(scenario: PlacementScenario) -> dict[str, Any]:
     """Return a scenario as plain data, as ``plan.json`` shows it; what is not known is null."""
     plain: dict[str, Any] = to_plain(scenario)
     del plain["broker_maxima"], plain["is_takeover_levelled"]  # a plan always does that
+    del plain["target"]["other_bytes"]  # which is not asked for, but observed
     return plain | maxima_by_parameter(scenario)
 
 

@@ -43,25 +43,6 @@ def log_dir_facts(dirs: LogDirs) -> dict[str, int]:
     }
 
 
-def free_disk_bytes(snapshot: Snapshot) -> Floats:
-    """Return what is still free on the disks of each broker: float64[B], NaN where it is not known.
-
-    It is what their directories tell, and no more than what its own replicas leave. Those of one broker that hold
-    replicas and tell the same to the byte are on one volume, and count once.
-    """
-    brokers, dirs = snapshot.brokers, snapshot.log_dirs
-    rows, columns = np.nonzero(snapshot.replicas >= 0)
-    place, size = snapshot.log_dir[rows, columns], snapshot.size_bytes[rows, columns]
-    is_used = np.bincount(place[place >= 0], weights=size[place >= 0], minlength=len(dirs.path)) > 0
-    volume = np.where(is_used, -1, np.arange(len(dirs.path)))
-    told = np.unique(np.stack([dirs.broker_id, dirs.total_bytes, dirs.usable_bytes, volume], axis=1), axis=0)
-    owner = brokers.index_of(told[:, 0].astype(np.int32))
-    free = np.bincount(owner[owner >= 0], weights=told[owner >= 0, 2], minlength=len(brokers)).astype(np.float64)
-    free[~np.isin(np.arange(len(brokers)), owner)] = np.nan
-    held = brokers.sum_at(snapshot.replicas[rows, columns], size)
-    return np.asarray(np.fmin(free, np.maximum(brokers.disk_capacity_bytes - held, 0.0)), dtype=np.float64)
-
-
 def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, int]) -> LogDirs:
     """Return the directories of the observed brokers, at their old positions, then those of new ones."""
     observed, own = snapshot.brokers, snapshot.log_dirs
@@ -82,12 +63,14 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
         path += [own.path[place] for place in places.tolist()]
         total = np.concatenate([total, own.total_bytes[places] * _growth(own.total_bytes[places], wanted)])
     added = np.full(len(owner) - len(own.path), np.nan)
+    other = np.full(len(own.path), np.nan) if own.other_bytes is None else own.other_bytes
     return LogDirs(
         broker_id=np.array(owner, dtype=np.int32),
         path=tuple(path),
         total_bytes=total,
         usable_bytes=np.concatenate([own.usable_bytes, added]),
         is_cordoned=np.concatenate([~own.takes_replicas, np.zeros(len(added), dtype=np.bool_)]),
+        other_bytes=np.concatenate([other, added]),
     )
 
 
@@ -111,7 +94,8 @@ def log_dir_room(snapshot: Snapshot, dirs: LogDirs, target: Brokers, disk_limit_
     is_one_of_several = has_several(dirs, dirs.broker_id)
     if not (is_one_of_several & np.isin(dirs.broker_id, target.ids)).any():
         return None
-    limit = np.where(is_one_of_several & np.isfinite(dirs.total_bytes), dirs.total_bytes * disk_limit_ratio, np.inf)
+    room = dirs.replica_room_bytes(disk_limit_ratio)
+    limit = np.where(is_one_of_several & np.isfinite(room), room, np.inf)
     return LogDirRoom(
         broker_id=dirs.broker_id, limit_bytes=limit, before=snapshot.log_dir, takes_replicas=dirs.takes_replicas
     )

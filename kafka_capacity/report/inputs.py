@@ -20,7 +20,7 @@ class ReportInputs:
     plan_id: str  # the plan's name
     request: Mapping[str, Any]  # the parameters of the plan, as JSON
     # what the inventory says: `brokers` (a list of `broker_id`, `rack`, `disk_capacity_bytes`,
-    # `network_in_bytes_per_second`, `network_out_bytes_per_second`, and optionally `is_fenced` and `free_disk_bytes`),
+    # `network_in_bytes_per_second`, `network_out_bytes_per_second`, and optionally `is_fenced`),
     # `broker_count`, `topic_count`, `partition_count`, `replica_count`, `total_bytes`, `rate_history_hours`, `source`,
     # `captured_at`, `manifest_sha256`, and optionally `unknown_size_partitions`, `brokers_with_several_log_dirs`,
     # `brokers_with_unsized_log_dirs`, `skipped_groups` (a list of `group_id` and `reason`) and `share_groups` (see

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_capacity.health.problem import Code, Problem, fatal, info, problem_of, serious, some, warning
-from kafka_capacity.inventory.column_values import encode, floats, ints, known, log_dir_totals, values
+from kafka_capacity.inventory.column_values import encode, floats, ints, known, values
+from kafka_capacity.inventory.volumes import volume_bytes, volume_of
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import format_bytes
 
@@ -75,6 +76,9 @@ def check_log_dirs(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     offline = known(log_dirs.column("error"))
     message = "{count} offline: {names}; replicas there cannot be read and stay out of sync, replace the disks"
     yield from problem_of_dirs(log_dirs, offline, serious, Code.LOG_DIR_OFFLINE, "log_dirs.error", message)
+    shared = volume_of(log_dirs) != np.arange(len(log_dirs))
+    message, where = "{count} on the same volume as another one, which counts once: {names}", "log_dirs.total_bytes"
+    yield from problem_of_dirs(log_dirs, shared, info, "log_dirs_share_volume", where, message)
     yield from _check_sizes(log_dirs)
     yield from _check_totals(log_dirs, brokers)
 
@@ -105,7 +109,7 @@ def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     given = dict(zip(values(brokers.column("broker_id")), floats(brokers.column("disk_capacity_bytes")), strict=True))
     others = [
         f"{format_bytes(float(given[one]))} and {format_bytes(total)} on broker {one}"
-        for one, total in sorted(log_dir_totals(log_dirs).items())
+        for one, total in sorted(volume_bytes(log_dirs, "total_bytes").items())
         if one in given and total > 0 and abs(given[one] - total) > _OTHER_TOTAL_RATIO * total
     ]
     message = (

@@ -11,6 +11,7 @@ from kafka_capacity.health.problem import Problem, fatal, info, problem_of, some
 from kafka_capacity.inventory.checks.brokers import problem_of_dirs
 from kafka_capacity.inventory.column_values import ReplicaColumns, floats, ints, log_dir_of_replicas, values
 from kafka_capacity.inventory.observed_brokers import on_failed_dirs
+from kafka_capacity.inventory.volumes import OTHER_DATA_RATIO, volume_of
 from kafka_capacity.kafka.arrays import Flags, Ints
 from kafka_capacity.text import format_bytes, format_percent, plural
 from kafka_capacity.text.wording import told_apart
@@ -163,10 +164,6 @@ def _is_far_from_leader(replicas: ReplicaColumns, size: Ints, is_known: Flags) -
     return np.asarray(is_known & (expected >= 0) & is_far, dtype=np.bool_)
 
 
-OTHER_DATA_RATIO = 0.1
-"""Of what a log dir has in total, what may be in use beside replicas: file systems reserve some, logs have indexes."""
-
-
 def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -> Iterator[Problem]:
     place = log_dir_of_replicas(replicas, log_dirs)
     lost = replicas.has_any(replicas.known("log_dir") & (place < 0))
@@ -186,16 +183,14 @@ def _check_dirs_hold(replicas: ReplicaColumns, size: Ints, log_dirs: pa.Table) -
     is_whole = ~np.isin(ints(log_dirs.column("broker_id")), replicas.broker[~found])
     if not replicas.known("size_bytes").all():
         return
-    # Dirs that tell the same of the same broker are on one volume, which is what they tell of: its use counts once.
-    columns = (floats(log_dirs.column(name)) for name in ("broker_id", "total_bytes", "usable_bytes"))
-    _, first, volume = np.unique(np.stack([*columns], axis=1), axis=0, return_index=True, return_inverse=True)
-    on_volume = np.bincount(volume.ravel(), weights=used)[volume.ravel()]
-    is_whole &= np.isin(np.arange(len(log_dirs)), first)
+    volume = volume_of(log_dirs)
+    on_volume = np.bincount(volume, weights=used, minlength=len(volume))
+    is_whole &= volume == np.arange(len(volume))  # what is in use of a volume counts once
     other = np.where(is_whole, np.maximum(0.0, np.nan_to_num(in_use) - on_volume), 0.0)
     is_much = other > OTHER_DATA_RATIO * floats(log_dirs.column("total_bytes"))
     message = (
-        f"{format_bytes(float(other[is_much].sum()))} are in use in {{count}} ({{names}}) that no replica holds: "
-        "replicas are missing, their sizes are too small, or other data is there and fills disks sooner than said; "
-        "complete replicas and size_bytes, or take other data off total_bytes"
+        f"{format_bytes(float(other[is_much].sum()))} are in use in {{count}} ({{names}}) that no replica holds: they "
+        "count as other data, which stays where it is; if replicas are missing or their sizes too small, complete "
+        "replicas and size_bytes"
     )
     yield from problem_of_dirs(log_dirs, is_much, warning, "replicas_below_log_dirs", "replicas.size_bytes", message)

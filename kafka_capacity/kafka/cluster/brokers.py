@@ -31,6 +31,9 @@ class Brokers:
     network_out_bytes_per_second: Floats  # float64[B], NaN where it is not known
     cpu_cores: Floats  # float64[B], NaN where it is not known
     memory_bytes: Floats  # float64[B], of the whole machine, NaN where it is not known
+    # float64[B], what is in use on its disks beside its replicas, at the sizes that these have on their leaders; NaN
+    # where that is not known
+    other_bytes: Floats
 
     @classmethod
     def of(
@@ -70,6 +73,7 @@ class Brokers:
             network_out_bytes_per_second=figures(network_out_bytes_per_second),
             cpu_cores=figures(cpu_cores),
             memory_bytes=figures(memory_bytes),
+            other_bytes=figures(None),
         )
 
     def __len__(self) -> int:
@@ -121,6 +125,16 @@ class Brokers:
         """
         rows, columns = np.nonzero(replicas >= 0)
         return self.sum_at(replicas[rows, columns], amount[rows])
+
+    def replica_room_bytes(self, limit_ratio: float) -> Floats:
+        """Return how much replicas may fill of disks that may be so full: float64[B], NaN where a disk is not known."""
+        return np.maximum(self.disk_capacity_bytes * limit_ratio - np.nan_to_num(self.other_bytes), 0.0)
+
+    def with_other_data_of(self, observed: Brokers) -> Brokers:
+        """Return the same brokers, with what observed ones have on their disks beside replicas: new ones the median."""
+        known = observed.other_bytes[np.isfinite(observed.other_bytes)]
+        usual = np.median(known) if known.size else np.nan
+        return replace(self, other_bytes=np.append(observed.other_bytes, usual)[observed.index_of(self.ids)])
 
     def rack_names(self) -> tuple[str, ...]:
         """Name the racks that brokers have, sorted, without the missing one."""

@@ -25,6 +25,8 @@ class LogDirs:
     # bool[D], whether it keeps what it holds and takes nothing new (KIP-1066); `None` for none of them
     is_cordoned: Flags | None = None
     is_failed: Flags | None = None  # bool[D], whether it is offline: nothing can go there; `None` for none of them
+    # float64[D], what is in use on it beside its replicas, as for brokers; `None` where that is not known
+    other_bytes: Floats | None = None
 
     @property
     def takes_replicas(self) -> Flags:
@@ -33,6 +35,11 @@ class LogDirs:
         for closed in (self.is_cordoned, self.is_failed):
             takes = takes if closed is None else takes & ~closed
         return takes
+
+    def replica_room_bytes(self, limit_ratio: float) -> Floats:
+        """Return how much replicas may fill of volumes that may be so full: float64[D], NaN where one is not known."""
+        other = 0.0 if self.other_bytes is None else np.nan_to_num(self.other_bytes)
+        return np.maximum(self.total_bytes * limit_ratio - other, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

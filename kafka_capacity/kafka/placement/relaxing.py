@@ -133,6 +133,11 @@ _MAX_RACKS = 8  # that are named
 BINDS_FROM_RATIO = 0.98  # a broker this close to a limit is held back by it
 
 
+def rounded_up(ratio: float) -> float:
+    """Return a ratio with two digits, rounded up: what is named must do."""
+    return float(np.ceil(ratio * 100 - 1e-9) / 100)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitState:
     """How the brokers stand to one kind of limit."""
@@ -159,11 +164,6 @@ class LimitState:
         """Whether no plan keeps the limit."""
         return bool(self.missing_brokers) or self.proven_ratio > 1.0
 
-    @property
-    def rounded_ratio(self) -> float:
-        """The highest ratio with two digits, rounded up."""
-        return float(np.ceil(self.highest_ratio * 100 - 1e-9) / 100)
-
     def relaxation(self, higher: str | None = None, *, is_enough: bool = True) -> str:
         """Name the smallest relaxation that would do, empty where the limit holds.
 
@@ -172,8 +172,7 @@ class LimitState:
         """
         if not self.is_passed:
             return ""
-        # Rounded up: what is named must do.
-        higher = f"{higher or f'a limit {self.rounded_ratio:.2f} times as high'} would be enough"
+        higher = f"{higher or f'a limit {rounded_up(self.highest_ratio):.2f} times as high'} would be enough"
         if not self.missing_brokers:
             return higher if is_enough else ""
         brokers = "1 more broker" if self.missing_brokers == 1 else f"{self.missing_brokers} more brokers"

@@ -11,8 +11,8 @@ import numpy as np
 from kafka_capacity.hardware.limits import MIB, Resource, shown_amount
 from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
-from kafka_capacity.kafka.placement.relaxing import LimitState
-from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Proposal
+from kafka_capacity.kafka.placement.relaxing import rounded_up
+from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Passed, Proposal
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
@@ -25,38 +25,42 @@ def _mib_per_second(rate: float, more_digits: int) -> str:
     return f"{rate / MIB:,.{1 + more_digits}f} MiB/s"
 
 
-def disk_limit_bytes(scenario: PlacementScenario, brokers: Brokers) -> Floats:
-    """Return how much each disk may hold: float64[B], NaN where that is not known."""
-    return brokers.disk_capacity_bytes * scenario.disk_limit_ratio
-
-
 def _carried(loads: BrokerLoads, field: str) -> Floats:
     found: Ints | Floats = getattr(loads, field)
     return found.astype(np.float64)
 
 
-def _higher_disk_limit(scenario: PlacementScenario, state: LimitState, worst: Excuse) -> str:
-    # Rounded up: what is named must do.
-    needed = float(np.ceil(scenario.disk_limit_ratio * state.highest_ratio * 100 - 1e-9) / 100)
+def _higher_disk_limit(proposal: Proposal, worst: Excuse) -> str:
+    loads, asked = proposal.loads, proposal.scenario.disk_limit_ratio
+    in_use = loads.bytes_after + np.nan_to_num(loads.brokers.other_bytes)
+    ratio = in_use / np.maximum(loads.brokers.disk_capacity_bytes, 1e-9)
+    highest = float(np.where(np.isfinite(ratio) & ~loads.is_removed, ratio, 0.0).max(initial=0.0))
+    needed = rounded_up(highest)
     if needed > 1.0:
-        return f"disks {state.rounded_ratio:.2f} times as large"
-    return f"a disk limit of {format_limit(needed)} instead of {format_limit(scenario.disk_limit_ratio)}"
+        return f"disks {rounded_up(highest / asked):.2f} times as large"
+    return f"a disk limit of {format_limit(needed)} instead of {format_limit(asked)}"
+
+
+def _of_its_disk(passed: Passed) -> str:
+    less = f", less {passed.other}" if passed.other else ""
+    return f"{format_limit(passed.scenario.disk_limit_ratio)} of its disk{less}"
 
 
 DISK = BrokerConstraint(
     name="disk",
     label="the disk limit",
     unit="bytes",
-    limit=disk_limit_bytes,
+    limit=lambda scenario, brokers: brokers.replica_room_bytes(scenario.disk_limit_ratio),
     after=lambda proposal: _carried(proposal.loads, "bytes_after"),
     before=lambda loads: _carried(loads, "bytes_before"),
-    sentence=lambda scenario, written, needed, available: (
-        f"would hold {written(needed)} but may be filled to {written(available)} "
-        f"({format_limit(scenario.disk_limit_ratio)} of its disk): {written(needed - available)} too much"
+    sentence=lambda passed: (
+        f"would hold {passed.needed} but may be filled to {passed.available} ({_of_its_disk(passed)}): {passed.excess} "
+        "too much"
     ),
     figure=_BYTES,
     placer_limit="disk_bytes",
     higher=_higher_disk_limit,
+    is_of_disks=True,
     is_of_dirs=True,
 )
 
@@ -75,9 +79,9 @@ DISK_LATER = dataclasses.replace(
     name="disk_later",
     label="the disk limit later",
     after=_held_later,
-    sentence=lambda scenario, written, needed, available: (
-        f"would hold {written(needed)} once the records of the topics with new partitions have been replaced, but may "
-        f"be filled to {written(available)} ({format_limit(scenario.disk_limit_ratio)} of its disk)"
+    sentence=lambda passed: (
+        f"would hold {passed.needed} once the records of the topics with new partitions have been replaced, but may be "
+        f"filled to {passed.available} ({_of_its_disk(passed)})"
     ),
     placer_limit=None,
     higher=None,
@@ -94,12 +98,14 @@ DISK_ON_THE_WAY = BrokerConstraint(
     name="disk_on_the_way",
     label="the disk during the move",
     unit="bytes",
-    limit=lambda scenario, brokers: brokers.disk_capacity_bytes,
+    limit=lambda scenario, brokers: brokers.replica_room_bytes(1.0),
     after=_held_on_the_way,
-    sentence=lambda scenario, written, needed, available: (
-        f"would hold {written(needed)} while it has both old and new copies, but its disk has {written(available)}"
+    sentence=lambda passed: (
+        f"would hold {passed.needed} while it has both old and new copies, but its disk has {passed.available}"
+        f"{f' beside {passed.other}' if passed.other else ''}"
     ),
     figure=_BYTES,
+    is_of_disks=True,
 )
 
 
@@ -114,8 +120,8 @@ def _network(direction: Literal["in", "out"]) -> BrokerConstraint:
         limit=limit,
         after=lambda proposal: _carried(proposal.loads, f"peak_{direction}_after"),
         before=lambda loads: _carried(loads, f"peak_{direction}_before"),
-        sentence=lambda scenario, written, needed, available: (
-            f"would carry {written(needed)} {direction} at peak but its network takes {written(available)}"
+        sentence=lambda passed: (
+            f"would carry {passed.needed} {direction} at peak but its network takes {passed.available}"
         ),
         figure=_mib_per_second,
         placer_limit=f"network_{direction}_bytes_per_second",
@@ -139,12 +145,10 @@ def _count_limit(name: str, noun: str, parameter: str) -> BrokerConstraint:
         limit=limit,
         after=lambda proposal: _carried(proposal.loads, f"{noun}s_after"),
         before=lambda loads: _carried(loads, f"{noun}s_before"),
-        sentence=lambda scenario, written, needed, available: (
-            f"would hold {written(needed)} {noun}s but may hold {written(available)}"
-        ),
+        sentence=lambda passed: f"would hold {passed.needed} {noun}s but may hold {passed.available}",
         figure=lambda count, more_digits: f"{count:,.{more_digits}f}",
         placer_limit=name,
-        higher=lambda scenario, state, worst: f"a limit of {worst.needed:,.0f}",
+        higher=lambda proposal, worst: f"a limit of {worst.needed:,.0f}",
         parameter=parameter,
         noun=noun,
     )

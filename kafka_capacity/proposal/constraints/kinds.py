@@ -51,6 +51,11 @@ def where_of(brokers: Brokers, at: int) -> str:
     return f"broker {int(brokers.ids[at])}{f' (rack {rack})' if rack else ''}"
 
 
+def other_data(written: Callable[[float], str], amount: float) -> str:
+    """Name an amount of other data on a disk; empty for none, and where it is not known."""
+    return f"{written(amount)} of other data" if amount > 0 else ""
+
+
 def baseline(scenario: PlacementScenario, brokers: Brokers, before: Floats | Ints) -> Floats | None:
     """Return what each broker may be compared with: float64[B], 0 for new ones; ``None`` where nothing stands.
 
@@ -67,6 +72,17 @@ def baseline(scenario: PlacementScenario, brokers: Brokers, before: Floats | Int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A limit that a broker passes, with amounts as they are written."""
+
+    scenario: PlacementScenario  # what is asked
+    needed: str  # what it would carry
+    available: str  # what it may
+    excess: str  # by how much it is too much
+    other: str  # what else is on the disk, such as "650 GB of other data"; empty for nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerConstraint:
     """What brokers carry against what they may."""
 
@@ -79,16 +95,16 @@ class BrokerConstraint:
     after: Callable[[Proposal], Floats | None]
     # float64[B], what each carries today; `None` where no broker can be over it before
     before: Callable[[BrokerLoads], Floats] | None = None
-    # says what a broker, named first, would need and has, with amounts as the second argument writes them
-    sentence: Callable[[PlacementScenario, Callable[[float], str], float, float], str]
+    sentence: Callable[[Passed], str]  # says what a broker, named first, would need and has
     figure: Callable[[float, int], str]  # writes an amount, to so many digits more than usual
     # the field of `BrokerLimits` by which placers keep it; `None` where they do not look at it
     placer_limit: str | None = None
     # names the limit that would do; `None` where how many times as high it is says enough
-    higher: Callable[[PlacementScenario, LimitState, Excuse], str] | None = None
+    higher: Callable[[Proposal, Excuse], str] | None = None
     # the field of a request with the limit, for those that are asked for; `None` for others
     parameter: str | None = None
     noun: str = ""  # what is counted then, one of them
+    is_of_disks: bool = False  # whether other data takes some of it
     is_of_dirs: bool = False  # whether the same limit holds for each log dir
 
     def __call__(self, proposal: Proposal) -> list[Excuse]:
@@ -109,6 +125,14 @@ class BrokerConstraint:
             today = None if before is None else float(before[at])
             replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
             written = told_apart(self.figure, need, limit)
+            other = float(loads.brokers.other_bytes[at]) if self.is_of_disks else 0.0
+            passed = Passed(
+                scenario=scenario,
+                needed=written(need),
+                available=written(limit),
+                excess=written(need - limit),
+                other=other_data(written, other),
+            )
             text = "" if today is None else f"; today it is {written(today)}"
             text += "" if replaced is None else f" on broker {replaced}, which it replaces"
             excuse = Excuse(
@@ -118,7 +142,7 @@ class BrokerConstraint:
                 needed=need,
                 available=limit,
                 unit=self.unit,
-                reason=f"{where} {self.sentence(scenario, written, need, limit)}{text}",
+                reason=f"{where} {self.sentence(passed)}{text}",
                 before=today,
                 replaced_broker_id=replaced,
             )
@@ -139,7 +163,7 @@ class BrokerConstraint:
             return found
         in_dirs = proposal.in_dirs
         is_enough = not (self.is_of_dirs and in_dirs is not None and in_dirs.is_over.any())
-        higher = None if self.higher is None else self.higher(proposal.scenario, state, found[at])
+        higher = None if self.higher is None else self.higher(proposal, found[at])
         text = state.relaxation(higher, is_enough=is_enough)
         reason = f"{found[at].reason}; {text}" if text else found[at].reason
         amended = dataclasses.replace(found[at], reason=reason, is_proven=state.is_proven)

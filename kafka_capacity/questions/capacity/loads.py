@@ -293,8 +293,11 @@ def _per_broker(replicas: Int32s, values: Floats, count: int) -> Floats:
     return np.ascontiguousarray(np.moveaxis(flat.reshape(count, *values.shape[1:]), 0, -1))
 
 
-def capacity_use(placed: PlacedLoads, shape: Shape) -> CapacityUse:
-    """Put the loads on brokers of a shape: what each has, and what it reads beyond its page cache."""
+def capacity_use(placed: PlacedLoads, shape: Shape, *, keeps_disks: bool = True) -> CapacityUse:
+    """Put the loads on brokers of a shape: what each has, what else is on its disks, what it reads beyond its cache.
+
+    ``keeps_disks`` says whether brokers of that shape have the disks of today's, with what these hold beside replicas.
+    """
     workload, settings = placed.workload, placed.settings
     cache = cache_bytes(memory_bytes(shape, placed.brokers), heap_bytes=settings.heap_bytes)
     leader = placed.replicas[:, 0] if placed.replicas.shape[1] else np.empty(0, dtype=np.int32)
@@ -302,6 +305,8 @@ def capacity_use(placed: PlacedLoads, shape: Shape) -> CapacityUse:
     (local, remote), uncached = workload.lags_by_source(), np.zeros_like(window)
     read, fallen_out = read_by_leaders(workload, local, leader, window)
     load, cause = placed.load.copy(), placed.cause.copy()
+    if keeps_disks:
+        load[:, _OF[Resource.DISK]] += np.nan_to_num(placed.brokers.other_bytes)
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += read
     load[:, _OF[Resource.NETWORK_IN]] += read_by_leaders(workload, remote, leader, uncached)[0]

@@ -42,6 +42,7 @@ MAX_DEFAULT_COUNTS = 8
 _MOST_IDS = 6  # of brokers in the name of an option
 _WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
 _WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
+_OTHER_DATA_RATIO = 0.05  # of a disk: where what else is on disks differs by more, they do not hold alike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,8 +256,12 @@ def _weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
 
 def are_disks_uneven(inputs: SizingInputs, key: PlacementKey) -> bool:
     """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
-    disks = _start_of(inputs, key).disk_capacity_bytes
-    return inputs.request.today.name == TODAY and bool(np.isfinite(disks).all() and len(np.unique(disks)) > 1)
+    start = _start_of(inputs, key).with_other_data_of(inputs.snapshot.brokers)
+    disks = start.disk_capacity_bytes
+    if inputs.request.today.name != TODAY or not np.isfinite(disks).all() or not len(disks):
+        return False
+    other = np.nan_to_num(start.other_bytes) / disks
+    return len(np.unique(disks)) > 1 or bool(np.ptp(other) > _OTHER_DATA_RATIO)
 
 
 def _has_other_hardware(inputs: SizingInputs) -> bool:
@@ -282,7 +287,7 @@ def _has_spare_space(inputs: SizingInputs) -> bool:
     brokers, request = inputs.snapshot.brokers, inputs.request
     least = inputs.sizes[:, request.estimate].min(axis=1).astype(np.int64)
     held = bytes_per_broker(brokers, inputs.snapshot.replicas, least)
-    return bool((brokers.disk_capacity_bytes > held / request.limits.disk_ratio).any())
+    return bool((brokers.replica_room_bytes(request.limits.disk_ratio) > held).any())
 
 
 def _option(key: PlacementKey, shape: Shape, now: int, *, is_other_hardware: bool) -> CapacityOption:
@@ -316,7 +321,8 @@ def brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     names = {*start.rack_names(), *named}
     free = (name for name in (f"new-rack-{number}" for number in itertools.count(1)) if name not in names)
     racks = list(itertools.islice(free, key.extra_racks))
-    return proposed_brokers(start, key.broker_count, racks or named, ids_taken=taken)
+    found = proposed_brokers(start, key.broker_count, racks or named, ids_taken=taken)
+    return found.with_other_data_of(inputs.snapshot.brokers)
 
 
 def _start_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
@@ -333,9 +339,10 @@ def placed_brokers_of(inputs: SizingInputs, key: PlacementKey) -> Brokers:
     during a restart does not change how many to buy. Where they hold by the size of their disks, that is known.
     """
     brokers = brokers_of(inputs, dataclasses.replace(key, broker_count=key.broker_count - key.idle_brokers))
-    return Brokers.of(
+    placed = Brokers.of(
         brokers.ids.tolist(),
         brokers.racks,
         is_cordoned=brokers.is_cordoned.tolist(),
         disk_capacity_bytes=brokers.disk_capacity_bytes.tolist() if key.is_by_disk else None,
     )
+    return placed.with_other_data_of(brokers)

@@ -130,10 +130,11 @@ def judged_option(
     if placed.loads is None or placed.traffic is None:
         return CapacityResult(option=option, fits=False, excuses=placed.excuses)
     shape, workload, request = option.shape, placed.loads.workload, inputs.request
-    use = capacity_use(placed.loads, shape)
+    is_in_place = is_changed_in_place(request.today, shape)
+    use = capacity_use(placed.loads, shape, keeps_disks=is_in_place)
     found = judge(use, request.limits, shape, estimate=request.estimate, unknown=_unknown_loads(workload, placed))
     # Smaller volumes take the place of today's now: what they save is what is saved from now on.
-    is_kept = is_changed_in_place(request.today, shape) and option.kind is not OptionKind.SHRINK_VOLUMES
+    is_kept = is_in_place and option.kind is not OptionKind.SHRINK_VOLUMES
     cost = monthly_cost(
         shape,
         use,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -15,21 +15,11 @@ from kafka_capacity.questions.change.choice import Option, choose, read_options
 from kafka_capacity.questions.change.move_view import MoveView, read_move
 from kafka_capacity.report.inputs import ReportInputs
 from kafka_capacity.text import listed, plural
-from kafka_capacity.text.wording import named_brokers
 
 _LIMITS = (
     ("disk", ("disk_capacity_bytes",)),
     ("network", ("network_in_bytes_per_second", "network_out_bytes_per_second")),
 )
-_ROUNDING_RATIO = 0.01  # of a disk: so much more is held than replicas tell, such as their indexes
-
-
-class ShortDisk(NamedTuple):
-    """A broker whose disks have less room than it gains."""
-
-    broker_id: int
-    gained_bytes: float  # by the change
-    room_bytes: float  # that is free there, below the limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,25 +95,6 @@ class ChangeView(ShownChange):
         is_its = (pc.field("scenario_id") == option.scenario_id) & ~pc.field("is_removed")
         return list(self.inputs.tables["broker_load"].filter(is_its).to_pylist())
 
-    def short_of_space(self, option: Option) -> list[ShortDisk]:
-        """Return the brokers of an option whose disks have less room than what their replicas hold leaves them.
-
-        Copies count the size on the leader, disks hold more: replicas that are larger on followers, other data.
-        """
-        return self._short(option, self.brokers_after(option))
-
-    def _short(self, option: Option, rows: Sequence[Mapping[str, Any]]) -> list[ShortDisk]:
-        free = {row["broker_id"]: row.get("free_disk_bytes") for row in self.facts.get("brokers", ())}
-        found = []
-        for row in rows:
-            gained, capacity = row["bytes_after"] - row["bytes_before"], row["disk_capacity_bytes"]
-            if gained <= 0 or capacity is None or free.get(row["broker_id"]) is None:
-                continue
-            room = max(0.0, free[row["broker_id"]] - (1 - option.figures["disk_limit_ratio"]) * capacity)
-            if gained > room + _ROUNDING_RATIO * capacity:
-                found.append(ShortDisk(row["broker_id"], float(gained), room))
-        return found
-
     def unknown(self, option: Option) -> tuple[str, ...]:
         """Describe what is not known of an option's brokers and so was not judged, in a few words each."""
         rows = self.brokers_after(option)
@@ -135,8 +106,6 @@ class ChangeView(ShownChange):
         sizes = int(self.facts.get("unknown_size_partitions") or 0)
         if sizes:
             found.append(f"the size of {sizes:,} of {plural(int(self.facts['partition_count']), 'partition')}")
-        if short := [one.broker_id for one in self._short(option, rows)]:
-            found.append(f"what else is on the disks of {named_brokers(short)}")
         traffic = unknown_traffic(self.facts) if self.rate_history_hours else "traffic"
         return (*found, *([traffic] if traffic is not None and not option.is_refused else []))
 

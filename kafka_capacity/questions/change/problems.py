@@ -14,7 +14,6 @@ from kafka_capacity.questions.change.choice import Option
 from kafka_capacity.questions.change.move_view import MoveView
 from kafka_capacity.text import (
     capitalised,
-    format_bytes,
     format_duration,
     format_limit,
     format_throttle,
@@ -38,7 +37,7 @@ def change_problems(view: ChangeView) -> list[Problem]:
 
 def cluster_problems(view: ChangeView) -> list[Problem]:
     """Return what could be wrong with what is known about the cluster, whatever is done to it."""
-    found = [*_inventory(view), *_unknown(view), *_short_of_space(view), *_log_dirs(view)]
+    found = [*_inventory(view), *_unknown(view), *_log_dirs(view)]
     return found if view.nearest.is_refused else [*found, *_rates(view)]
 
 
@@ -80,8 +79,6 @@ def _unknown(view: ChangeView) -> list[Problem]:
         if what == "traffic":
             continue  # that there is none at all has words of its own
         kind = what.split()[1]
-        if kind not in _REMEDIES:
-            continue  # nor for disks that hold more than replicas tell
         if kind == "traffic":
             message = traffic_warning(what)
         elif kind == "size":
@@ -92,22 +89,6 @@ def _unknown(view: ChangeView) -> list[Problem]:
             message = f"{capitalised(what)} is unknown, so it is not judged"
         found.append(serious(f"{kind}-not-known", "the cluster", message, _REMEDIES[kind]))
     return found
-
-
-def _short_of_space(view: ChangeView) -> list[Problem]:
-    short = view.short_of_space(view.nearest)
-    if not short:
-        return []
-    worst = max(short, key=lambda one: one.gained_bytes - one.room_bytes)
-    others = (
-        f", and so {'does' if len(short) == 2 else 'do'} {plural(len(short) - 1, 'other broker')}" if short[1:] else ""
-    )
-    message = (
-        f"Broker {worst.broker_id} gets {format_bytes(worst.gained_bytes)} more, but {format_bytes(worst.room_bytes)} "
-        f"are free on its disks below the limit: they hold more than its replicas have on their leaders{others}"
-    )
-    remedy = "remove other data, or give brokers the capacity that it leaves in disk_capacity_bytes"
-    return [serious("disks-short-of-space", f"broker {worst.broker_id}", message, remedy)]
 
 
 def _rates(view: ChangeView) -> list[Problem]:

@@ -21,7 +21,7 @@ from kafka_capacity.kafka.cluster.assignment import replication_factors
 from kafka_capacity.kafka.cluster.brokers import DISK_AND_NETWORK
 from kafka_capacity.kafka.controller.quorum.voters import parse_voters
 from kafka_capacity.objects.tables import merge_tables
-from kafka_capacity.proposal.log_dirs import free_disk_bytes, log_dir_facts
+from kafka_capacity.proposal.log_dirs import log_dir_facts
 from kafka_capacity.proposal.scenario import PlacementScenario
 from kafka_capacity.questions.answer import Answer
 from kafka_capacity.questions.change.change_view import view_change
@@ -65,7 +65,6 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
     basis, parameters = asked.basis, asked.parameters
     raw, snapshot, traffic = basis.raw, basis.snapshot, basis.load
     brokers = snapshot.brokers
-    free = free_disk_bytes(snapshot)
     factor, quorum = replication_factors(snapshot.replicas), read_quorum(raw)
     named, wanted = parse_voters(parameters.controllers), parse_voters(parameters.wanted_controllers)
     proposed = {
@@ -88,7 +87,6 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
                     "rack": brokers.racks[i],
                     "is_fenced": bool(brokers.is_fenced[i]),
                     **{name: plain_number(getattr(brokers, name)[i]) for name in DISK_AND_NETWORK},
-                    "free_disk_bytes": plain_number(free[i]),
                 }
                 for i in range(len(brokers))
             ],

@@ -101,13 +101,14 @@ SCENARIOS = pa.schema([*columns_of(ScenarioRow), *_METRICS, pa.field("standing",
 before.
 """
 MOVES = schema_of(Move)
+_OF_BROKERS = (*DISK_AND_NETWORK, "other_bytes")
 BROKER_LOAD = pa.schema(
     [
         pa.field("scenario_id", pa.string(), nullable=False),
         pa.field("broker_id", pa.int32(), nullable=False),
         pa.field("rack", pa.string()),
         *columns_of(BrokerLoads, without=("brokers",)),
-        *(pa.field(name, pa.float64()) for name in DISK_AND_NETWORK),
+        *(pa.field(name, pa.float64()) for name in _OF_BROKERS),
     ]
 )
 """One row a broker of a scenario, observed and proposed ones together; peaks are bytes per second."""
@@ -182,7 +183,7 @@ def broker_load_table(result: PlacementResult) -> pa.Table:
         "scenario_id": result.scenario.scenario_id,
         "broker_id": brokers.ids,
         "rack": list(brokers.racks),
-        **{name: getattr(brokers, name) for name in DISK_AND_NETWORK},
+        **{name: getattr(brokers, name) for name in _OF_BROKERS},
     }
     return table_of_columns(BROKER_LOAD, len(brokers), given, of=loads)
 

@@ -133,9 +133,8 @@ CASES = [
         change(cluster(), "log_dirs", 0, usable_bytes=0),
         "warning",
         "replicas_below_log_dirs",
-        "3.6 TiB are in use in 1 log dir ('/data' of broker 1) that no replica holds: replicas are missing, their "
-        "sizes are too small, or other data is there and fills disks sooner than said; complete replicas and "
-        "size_bytes, or take other data off total_bytes",
+        "3.6 TiB are in use in 1 log dir ('/data' of broker 1) that no replica holds: they count as other data, "
+        "which stays where it is; if replicas are missing or their sizes too small, complete replicas and size_bytes",
     ),
     (
         change(cluster(), "brokers", 0, network_in_bytes_per_second=1250.0),

@@ -11,7 +11,7 @@ from kafka_capacity.kafka.placement import RackRule
 from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.plan.released_files import move_files
 from kafka_capacity.proposal.evaluate import evaluate_placement
-from kafka_capacity.proposal.log_dirs import free_disk_bytes, fullest_dir_ratio, log_dir_facts, target_log_dirs
+from kafka_capacity.proposal.log_dirs import fullest_dir_ratio, log_dir_facts, target_log_dirs
 from kafka_capacity.questions.change.move_schedule import MoveSettings, scheduled
 from kafka_capacity.questions.change.tables import moves_table
 from tests.builders import cluster, rows_of, topic, with_rows
@@ -209,30 +209,3 @@ def test_the_fullest_directory_holds_its_share_of_what_its_broker_holds():
     assert fullest_dir_ratio(snapshot) == pytest.approx(2 / 3)
     assert fullest_dir_ratio(jbod(topics, sizes=(200,))[0]) == 1.0
     assert fullest_dir_ratio(replace(snapshot, log_dir=np.full_like(snapshot.log_dir, -1))) == 1.0
-
-
-def test_what_is_free_is_what_log_dirs_tell_and_own_replicas_leave():
-    replicas = [[1, 2]] * 2
-    raw = cluster(brokers=6, racks=None, topics=[topic("orders", replicas=replicas, size_bytes=10 * GIB)])
-
-    def dirs(broker, *told):
-        usual = {"broker_id": broker, "total_bytes": 100 * GIB}
-        return [{**usual, "path": f"/data{n}", "usable_bytes": usable} for n, usable in enumerate(told)]
-
-    # 1 has one volume with both of its dirs, 2 two disks; 3 has two that are empty, 4 does not tell one, 5 tells none.
-    told = [
-        *dirs(1, 70 * GIB, 70 * GIB),
-        *dirs(2, 90 * GIB, 50 * GIB),
-        *dirs(3, 99 * GIB, 99 * GIB),
-        *dirs(4, None, GIB),
-    ]
-    rows = [{**row, "log_dir": f"/data{row['partition']}"} for row in rows_of(raw, "replicas")]
-    brokers = [{**row, "disk_capacity_bytes": 200.0 * GIB} for row in rows_of(raw, "brokers")]
-    brokers[5]["disk_capacity_bytes"] = None
-    for name, of in (("log_dirs", told), ("replicas", rows), ("brokers", brokers)):
-        raw = with_rows(raw, name, of)
-    free = free_disk_bytes(build_snapshot(raw)) / GIB
-    np.testing.assert_array_equal(free, [70.0, 140.0, 198.0, 200.0, 200.0, np.nan])
-    # What followers hold more than leaders is not free either.
-    larger = [{**row, "size_bytes": 95 * GIB if row["broker_id"] == 2 else 10 * GIB} for row in rows]
-    assert free_disk_bytes(build_snapshot(with_rows(raw, "replicas", larger)))[1] == 10.0 * GIB

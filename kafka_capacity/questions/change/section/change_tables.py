@@ -19,6 +19,7 @@ _BROKERS = (
     *WHO,
     column("bytes_before", "Bytes before", "bytes"),
     column("bytes_after", "Bytes after", "bytes"),
+    column("other_bytes", "Other data", "bytes"),
     column("fill_before", "Disk before", "percent"),
     column("fill_after", "Disk after", "percent"),
     column("move_in_bytes", "Receives", "bytes"),
@@ -30,6 +31,7 @@ _BROKERS = (
     column("peak_in_after", "Peak in after", "rate"),
     column("peak_out_after", "Peak out after", "rate"),
 )
+_OTHER_DATA = "Other data is what disks have in use beside replicas: it fills them too, and no change takes it away."
 _PEAKS = frozenset({"peak_in_after", "peak_out_after"})
 _FILLS = frozenset({"fill_before", "fill_after"})
 _RACKS = (
@@ -87,12 +89,13 @@ def broker_table(brokers: list[dict[str, Any]], *, has_rates: bool) -> dict[str,
     left_out = (frozenset() if has_rates else _PEAKS) | (
         frozenset() if any(row["fill_after"] is not None for row in brokers) else _FILLS
     )
-    return table(
-        "Each broker before and after",
-        [one for one in _BROKERS if one.key not in left_out],
-        brokers,
-        note="Leaders are preferred leaders: the first replica of each list.",
-    )
+    note = "Leaders are preferred leaders: the first replica of each list."
+    if any(row.get("other_bytes") for row in brokers):
+        note += f" {_OTHER_DATA}"
+    else:
+        left_out |= {"other_bytes"}
+    shown = [one for one in _BROKERS if one.key not in left_out]
+    return table("Each broker before and after", shown, brokers, note=note)
 
 
 def _move_table(moves: pa.Table) -> dict[str, Any]:
@@ -121,8 +124,9 @@ def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str
         capacity = row["disk_capacity_bytes"]
         is_known = capacity is not None and math.isfinite(capacity) and capacity > 0
         row["broker"] = f"{row['broker_id']}{' (new)' if row['is_new'] else ' (removed)' if row['is_removed'] else ''}"
-        row["fill_before"] = row["bytes_before"] / capacity if is_known else None
-        row["fill_after"] = row["bytes_after"] / capacity if is_known else None
+        other = row.get("other_bytes") or 0.0  # which an older plan does not tell
+        row["fill_before"] = (row["bytes_before"] + other) / capacity if is_known else None
+        row["fill_after"] = (row["bytes_after"] + other) / capacity if is_known else None
         row["bytes_change"] = row["bytes_after"] - row["bytes_before"]
     return sorted(rows, key=lambda row: (row["rack"] is None, row["rack"] or "", row["broker_id"]))
 

@@ -87,7 +87,7 @@ def _in_few_copysets(snapshot: Snapshot, load: PartitionLoad, scenario: Durabili
         rack_rule=RackRule.STRICT,
         balance=Balance.BYTES,
         tolerance_ratio=_TOLERANCE_RATIO,
-        broker_limits=BrokerLimits.of(len(snapshot.brokers), disk_bytes=snapshot.brokers.disk_capacity_bytes),
+        broker_limits=BrokerLimits.of(len(snapshot.brokers), disk_bytes=snapshot.brokers.replica_room_bytes(1.0)),
     )
     return with_replicas(snapshot, place_in_few_copysets(problem, scatter_width=scenario.scatter_width))
 
