@@ -79,7 +79,7 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
     if not len(dirs.path):
         return
     is_told = is_held & (snapshot.log_dir >= 0)
-    held = held_today(snapshot, dirs, {}) + (0.0 if dirs.other_bytes is None else np.nan_to_num(dirs.other_bytes))
+    held = held_today(snapshot, dirs, {}) + dirs.known_other_bytes
     ids, owner, count = np.unique(dirs.broker_id, return_inverse=True, return_counts=True)
     is_judged = (count > 1) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
     share = view.limits.ratio(Resource.DISK, Condition.NORMAL)
@@ -127,7 +127,7 @@ def broker_loads_today(view: ClusterView) -> Mapping[Resource, Floats]:
     snapshot = view.snapshot
     brokers, place = snapshot.brokers, snapshot.brokers.index_of(snapshot.replicas)
     held = brokers.sum_held(snapshot.replicas, snapshot.partition_size_bytes())
-    loads = {Resource.DISK: held + np.nan_to_num(brokers.other_bytes)}
+    loads = {Resource.DISK: held + brokers.known_other_bytes}
     if view.traffic is None or view.traffic.basis is PeakBasis.UNKNOWN:
         return loads
     placed = Placed(

@@ -6,6 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kafka_capacity.kafka.cluster.assignment import replica_lists
 from kafka_capacity.kafka.cluster.diff import diff_assignments
@@ -186,3 +187,21 @@ def test_the_same_problem_gives_the_same_schedule(problem):
     assert one.total_seconds == two.total_seconds
     assert one.order == two.order
     assert [wave.rows.tolist() for wave in one.waves] == [wave.rows.tolist() for wave in two.waves]
+
+
+@repeatable(100)
+@given(move_problems(), st.integers(1, 500))
+def test_other_data_on_disks_that_are_larger_by_as_much_changes_nothing_but_what_is_in_use(problem, other):
+    brokers, dirs = problem.brokers, problem.log_dirs
+    beside = dataclasses.replace(
+        problem,
+        brokers=dataclasses.replace(brokers, other_bytes=np.full(len(brokers), float(other))),
+        log_dirs=dataclasses.replace(dirs, other_bytes=np.full(len(dirs.path), float(other))),
+        disk_limit_bytes=problem.disk_limit_bytes + other,
+        log_dir_limit_bytes=problem.log_dir_limit_bytes + other,
+    )
+    alone, found = plan_waves(problem), plan_waves(beside)
+    assert [wave.rows.tolist() for wave in found.waves] == [wave.rows.tolist() for wave in alone.waves]
+    assert found.total_seconds == alone.total_seconds
+    for one, wave in zip(alone.waves, found.waves, strict=True):
+        np.testing.assert_allclose(wave.disk_peak_bytes, one.disk_peak_bytes + other, rtol=1e-12)

@@ -128,7 +128,12 @@ class Brokers:
 
     def replica_room_bytes(self, limit_ratio: float) -> Floats:
         """Return how much replicas may fill of disks that may be so full: float64[B], NaN where a disk is not known."""
-        return np.maximum(self.disk_capacity_bytes * limit_ratio - np.nan_to_num(self.other_bytes), 0.0)
+        return np.maximum(self.disk_capacity_bytes * limit_ratio - self.known_other_bytes, 0.0)
+
+    @property
+    def known_other_bytes(self) -> Floats:
+        """Return the same as :attr:`other_bytes`, 0 where it is not known."""
+        return np.nan_to_num(self.other_bytes)
 
     def with_other_data_of(self, observed: Brokers) -> Brokers:
         """Return the same brokers, with what observed ones have on their disks beside replicas: new ones the median."""

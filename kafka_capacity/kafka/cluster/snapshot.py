@@ -38,8 +38,12 @@ class LogDirs:
 
     def replica_room_bytes(self, limit_ratio: float) -> Floats:
         """Return how much replicas may fill of volumes that may be so full: float64[D], NaN where one is not known."""
-        other = 0.0 if self.other_bytes is None else np.nan_to_num(self.other_bytes)
-        return np.maximum(self.total_bytes * limit_ratio - other, 0.0)
+        return np.maximum(self.total_bytes * limit_ratio - self.known_other_bytes, 0.0)
+
+    @property
+    def known_other_bytes(self) -> Floats:
+        """Return the same as :attr:`other_bytes`, 0 where it is not known."""
+        return np.zeros(len(self.path)) if self.other_bytes is None else np.nan_to_num(self.other_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -84,11 +84,11 @@ class MoveProblem:
     bytes_in_bytes_per_second: Floats  # float64[3, P], produced to each partition: low, expected, high
     bytes_out_bytes_per_second: Floats  # float64[3, P], read by consumers
     throttle: Throttle  # how fast
-    disk_limit_bytes: Floats  # float64[B], how many replica bytes a broker may hold; NaN where nothing limits it
+    disk_limit_bytes: Floats  # float64[B], how full the disks of a broker may be; NaN where nothing limits it
     disk_bytes_per_second: Floats  # float64[B], what its disks write and read together; NaN where it is not known
     log_dirs: LogDirs  # the log directories that are known, D of them
     log_dir: Int32s  # int32[P, W], where each replica of `before` is, -1 where that is not known
-    log_dir_limit_bytes: Floats  # float64[D], how many replica bytes a directory may hold, NaN where nothing limits it
+    log_dir_limit_bytes: Floats  # float64[D], how full the volume of a directory may be, NaN where nothing limits it
     settings: WaveSettings = field(default_factory=WaveSettings)  # how to cut waves
     # int32[P, V] like `after`, where joining replicas shall go, -1 where the broker may choose; `None` where that
     # is the only directory of their broker, and any of several
@@ -187,11 +187,11 @@ def move_problem(
         bytes_in_bytes_per_second=np.stack([*rates_in, load.bytes_in_peak_bytes_per_second]),
         bytes_out_bytes_per_second=np.stack([*rates_out, load.bytes_out_peak_bytes_per_second]),
         throttle=throttle,
-        disk_limit_bytes=_at_least(brokers.replica_room_bytes(disk_limit_ratio), tolerated_bytes),
+        disk_limit_bytes=_at_least(brokers.disk_capacity_bytes * disk_limit_ratio, tolerated_bytes),
         disk_bytes_per_second=unknown if disk_bytes_per_second is None else disk_bytes_per_second,
         log_dirs=dirs,
         log_dir=snapshot.log_dir,
-        log_dir_limit_bytes=_at_least(dirs.replica_room_bytes(disk_limit_ratio), tolerated_log_dir_bytes),
+        log_dir_limit_bytes=_at_least(dirs.total_bytes * disk_limit_ratio, tolerated_log_dir_bytes),
         settings=settings,
         log_dir_after=log_dir_after,
         release=snapshot.release,

@@ -65,8 +65,8 @@ class BrokerTimeline:
     broker_id: Int32s  # int32[C]
     in_bytes: Floats  # float64[C], copied to it, without what is produced meanwhile
     out_bytes: Floats  # float64[C], copied from it, likewise
-    disk_start_bytes: Floats  # float64[C], replica bytes before
-    disk_end_bytes: Floats  # float64[C], replica bytes after
+    disk_start_bytes: Floats  # float64[C], in use before
+    disk_end_bytes: Floats  # float64[C], in use after
     disk_peak_bytes: Floats  # float64[C], the most it may hold on the way
     disk_expected_bytes: Floats  # float64[C], the most if partitions are done as the model has it
     disk_limit_bytes: Floats  # float64[C], NaN where nothing limits it

@@ -1,4 +1,4 @@
-"""What every broker carries at one moment: traffic, replica bytes, leaders."""
+"""What every broker carries at one moment: traffic, bytes on disk, leaders."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Carried:
 
     written_bytes_per_second: Floats  # float64[3, B], as leader and follower: low, expected, high
     sent_bytes_per_second: Floats  # float64[3, B], to consumers and, as leader, once to each follower
-    held_bytes: Floats  # float64[B], of replicas
+    held_bytes: Floats  # float64[B], in use on its disks: of replicas, and other data that is known of
     leaders: Floats  # float64[B]
-    dir_bytes: Floats  # float64[D], in each log directory
+    dir_bytes: Floats  # float64[D], in use in each log directory, likewise
 
 
 def sent_by_leader(matrix: Int32s, bytes_in: Floats, bytes_out: Floats) -> Floats:
@@ -50,11 +50,11 @@ def carried(problem: MoveProblem, replicas: Int32s, leader: Int32s, log_dir: Int
     if log_dir is not None and dirs:
         where = np.where(replicas >= 0, log_dir, -1).astype(np.intp).ravel() + 1
         weights = np.repeat(size, replicas.shape[1])
-        by_dir = np.bincount(where, weights=weights, minlength=dirs + 1)[1:].astype(np.float64)
+        by_dir = np.bincount(where, weights=weights, minlength=dirs + 1)[1:] + problem.log_dirs.known_other_bytes
     return Carried(
         written_bytes_per_second=writes,
         sent_bytes_per_second=sends,
-        held_bytes=held(size),
+        held_bytes=held(size) + problem.brokers.known_other_bytes,
         leaders=led(None),
         dir_bytes=by_dir,
     )

@@ -32,7 +32,7 @@ def _carried(loads: BrokerLoads, field: str) -> Floats:
 
 def _higher_disk_limit(proposal: Proposal, worst: Excuse) -> str:
     loads, asked = proposal.loads, proposal.scenario.disk_limit_ratio
-    in_use = loads.bytes_after + np.nan_to_num(loads.brokers.other_bytes)
+    in_use = loads.bytes_after + loads.brokers.known_other_bytes
     ratio = in_use / np.maximum(loads.brokers.disk_capacity_bytes, 1e-9)
     highest = float(np.where(np.isfinite(ratio) & ~loads.is_removed, ratio, 0.0).max(initial=0.0))
     needed = rounded_up(highest)

@@ -92,7 +92,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
             )
         name = where_of(target, int(np.searchsorted(target.ids, broker)))
         written = amounts_apart(Resource.DISK, held, limit)
-        other = 0.0 if proposal.dirs.other_bytes is None else proposal.dirs.other_bytes[place]
+        other = float(proposal.dirs.known_other_bytes[place])
         less = f", less {other_data(written, other)}" if other > 0 else ""
         excuse = Excuse(
             constraint=LOG_DIR,

@@ -260,7 +260,7 @@ def are_disks_uneven(inputs: SizingInputs, key: PlacementKey) -> bool:
     disks = start.disk_capacity_bytes
     if inputs.request.today.name != TODAY or not np.isfinite(disks).all() or not len(disks):
         return False
-    other = np.nan_to_num(start.other_bytes) / disks
+    other = start.known_other_bytes / disks
     return len(np.unique(disks)) > 1 or bool(np.ptp(other) > _OTHER_DATA_RATIO)
 
 

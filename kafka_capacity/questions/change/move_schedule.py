@@ -76,7 +76,7 @@ def schedule_of(
         snapshot, load = result.expanded.snapshot, result.expanded.load
     dirs_today = None
     if scenario.is_judged_against_today and result.log_dirs is not None:
-        dirs_today = held_today(snapshot, result.log_dirs, dict(scenario.replaced))
+        dirs_today = held_today(snapshot, result.log_dirs, dict(scenario.replaced)) + result.log_dirs.known_other_bytes
     problem = move_problem(
         snapshot,
         load,
@@ -92,7 +92,7 @@ def schedule_of(
         disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
         log_dirs=result.log_dirs,
         log_dir_after=result.log_dir_after,
-        tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before),
+        tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before + brokers.known_other_bytes),
         tolerated_log_dir_bytes=dirs_today,
         week_ratio=settings.week_ratio,
         leaving=np.setdiff1d(snapshot.brokers.ids, scenario.target.ids).tolist(),

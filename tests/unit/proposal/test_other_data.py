@@ -81,7 +81,8 @@ def test_waves_leave_room_for_other_data_on_the_way():
     assert "but its disk has 6.0 GiB beside 14.0 GiB of other data" in result.excuses[0].reason
     _, schedule = scheduled(snapshot, load, result, MoveSettings())
     assert len(schedule.waves) > 1
-    assert (schedule.problem.disk_limit_bytes / GIB).tolist() == [6.0, 20.0, 6.0]
+    levels = np.concatenate([wave.disk_peak_bytes for wave in schedule.waves])
+    assert 18 * GIB <= levels.max() <= 20 * GIB  # with the other data, as the disk tells
 
 
 @settings(max_examples=40, deadline=None)
