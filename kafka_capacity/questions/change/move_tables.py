@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from kafka_capacity.hardware.plain import filled
 from kafka_capacity.kafka.reassignment.clock import Clock
-from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, wave_rows
+from kafka_capacity.kafka.reassignment.kafka_json import WaveFiles, WaveRows, files_of, has_several, wave_rows
 from kafka_capacity.kafka.reassignment.problem import BAND, EXPECTED
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.schedule import Schedule, Wave
@@ -109,6 +109,7 @@ class WaveRow:
     low_seconds: float | None = None
     expected_seconds: float | None = None
     high_seconds: float | None = None
+    fullest_log_dir: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +256,7 @@ def path_lists(log_dirs: np.ndarray, keep: np.ndarray, paths: tuple[str, ...]) -
 
 def _wave_row(scenario_id: str, schedule: Schedule, wave: Wave, files: WaveFiles) -> WaveRow:
     problem = schedule.problem
-    limit = problem.disk_limit_bytes[problem.brokers.index_of(wave.broker_ids)]
-    known = np.isfinite(limit) & (limit > 0)
-    ratio = np.where(known, wave.disk_peak_bytes / np.where(known, limit, 1.0), -1.0)
-    fullest = int(ratio.argmax()) if known.any() else None
+    broker, path, peak, ratio = _fullest(schedule, wave)
     return filled(
         WaveRow,
         wave,
@@ -269,14 +267,34 @@ def _wave_row(scenario_id: str, schedule: Schedule, wave: Wave, files: WaveFiles
         **_band("end_{}_seconds", wave.end_seconds),
         **_band("{}_seconds", wave.seconds),
         **_band(_SMALLEST, wave.smallest_throttle_bytes_per_second),
-        fullest_broker=None if fullest is None else int(wave.broker_ids[fullest]),
-        fullest_peak_bytes=None if fullest is None else float(wave.disk_peak_bytes[fullest]),
-        fullest_ratio=None if fullest is None else float(ratio[fullest]),
+        fullest_broker=broker,
+        fullest_log_dir=path,
+        fullest_peak_bytes=peak,
+        fullest_ratio=ratio,
         elections=int(wave.elects.sum()),
         files=json.dumps({each.name: each.sha256 for each in files.listed()}, sort_keys=True),
         runbook=json.dumps(dataclasses.asdict(runbook_page(schedule, wave, files)), sort_keys=True, ensure_ascii=False),
         **_times(wave, problem.clock),
     )
+
+
+def _fullest(schedule: Schedule, wave: Wave) -> tuple[int | None, str | None, float | None, float | None]:
+    """Return which broker, and which log dir where it has several, comes closest to its limit, its bytes and ratio."""
+    problem, timeline, dirs = schedule.problem, schedule.log_dirs, schedule.problem.log_dirs
+    at = np.flatnonzero((timeline.wave == wave.number) & has_several(dirs, dirs.broker_id)[timeline.log_dir])
+    of_brokers = problem.disk_limit_bytes[problem.brokers.index_of(wave.broker_ids)]
+    limit = np.concatenate([of_brokers, timeline.limit_bytes[at]])
+    peak = np.concatenate([wave.disk_peak_bytes, timeline.peak_bytes[at]])
+    known = np.isfinite(limit) & (limit > 0)
+    if not known.any():
+        return None, None, None, None
+    ratio = np.where(known, peak / np.where(known, limit, 1.0), -1.0)
+    found = int(ratio.argmax())
+    figures = float(peak[found]), float(ratio[found])
+    if found < len(of_brokers):
+        return int(wave.broker_ids[found]), None, *figures
+    place = int(timeline.log_dir[at[found - len(of_brokers)]])
+    return int(dirs.broker_id[place]), dirs.path[place], *figures
 
 
 def _times(wave: Wave, clock: Clock | None) -> dict[str, str | None]:

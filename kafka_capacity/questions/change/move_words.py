@@ -9,8 +9,9 @@ from kafka_capacity.health.problem import Problem, serious
 from kafka_capacity.kafka.reassignment.clock import Window
 from kafka_capacity.proposal.constraints.moves import no_throttle_helps, too_little_left
 from kafka_capacity.questions.change.move_view import MoveView, Row
-from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized, took
+from kafka_capacity.questions.change.wave_runbook import MAY_HOLD, UNSIZED_TIME, are_unsized, fullest_disk, took
 from kafka_capacity.text import (
+    capitalised,
     format_duration,
     format_limit,
     format_percent,
@@ -212,11 +213,11 @@ def disk_sentence(move: MoveView) -> str:
     fullest = move.fullest
     if fullest is None:
         return "No broker’s disk size is known, so disks are not checked during the move."
-    broker, wave = fullest["fullest_broker"], fullest["wave"]
+    disk, wave = fullest_disk(fullest), fullest["wave"]
     share = f"{format_percent(fullest['fullest_ratio'])} of it in wave {wave:,}"
     if fullest["fullest_ratio"] > 1:
-        return f"Broker {broker} is over its disk limit before the move, and reaches at most {share}."
-    return f"During the move broker {broker} comes closest to what its disk may hold ({MAY_HOLD}): {share}."
+        return f"{capitalised(disk)} is over its disk limit before the move, and reaches at most {share}."
+    return f"During the move {disk} comes closest to what its disk may hold ({MAY_HOLD}): {share}."
 
 
 def detour_sentence(move: MoveView) -> str | None:

@@ -13,6 +13,7 @@ from kafka_capacity.kafka.reassignment.problem import BAND
 from kafka_capacity.kafka.reassignment.schedule import COPIES, WaveKind
 from kafka_capacity.questions.change.move_view import MoveView, Row
 from kafka_capacity.text import (
+    capitalised,
     format_bytes,
     format_duration,
     format_moment,
@@ -216,7 +217,7 @@ def _watch(wave: Row) -> str:
         held, ratio = _held(wave["fullest_peak_bytes"]), format_percent(wave["fullest_ratio"])
         is_over, may = wave["fullest_ratio"] > 1, f"what it may ({MAY_HOLD})"
         may = "its disk limit, which it is over before the move" if is_over else may
-        disk = f" Broker {wave['fullest_broker']} holds up to {held} meanwhile, {ratio} of {may}."
+        disk = f" {capitalised(fullest_disk(wave))} holds up to {held} meanwhile, {ratio} of {may}."
     raises = "run execute again with --additional and a larger --throttle"
     if has_step(wave, "throttle"):
         raises = "raise the throttles of single brokers as under Throttle, at the price of their headroom"
@@ -225,6 +226,12 @@ def _watch(wave: Row) -> str:
         f"{time}{decides}.{disk} Watch UnderReplicatedPartitions, ReassigningPartitions, ReassignmentBytesInPerSec "
         f"and the disks. If it falls behind, {raises}. {_stop(wave)}"
     )
+
+
+def fullest_disk(wave: Row) -> str:
+    """Name the broker that comes closest to its disk limit, or its log dir where it has several."""
+    broker, log_dir = f"broker {wave['fullest_broker']}", wave.get("fullest_log_dir")
+    return broker if log_dir is None else f"log dir {log_dir} of {broker}"
 
 
 def _held(amount_bytes: float) -> str:
@@ -245,7 +252,7 @@ def _stop(wave: Row) -> str:
     when = ["a broker's UnderMinIsrPartitionCount is above what it was before"]
     if wave["fullest_ratio"] is not None:
         limit = _held(STOP_ABOVE * wave["fullest_peak_bytes"])
-        when.append(f"broker {wave['fullest_broker']} holds more than {limit}")
+        when.append(f"{fullest_disk(wave)} holds more than {limit}")
     if (high := took(wave, "high")) is not None:
         when.append(f"it takes more than {format_duration(STOP_AFTER * high)}")
     if wave.get("closes_at") is not None:

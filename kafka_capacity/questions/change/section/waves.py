@@ -50,7 +50,10 @@ _BY_CLOCK, _ONE_BY_ONE = {"starts_at", "ends_at", "takes"}, {"start_expected_sec
 
 def _fullest(wave: Row) -> str | None:
     ratio = wave["fullest_ratio"]
-    return None if ratio is None else f"{format_percent(ratio)} ({wave['fullest_broker']})"
+    if ratio is None:
+        return None
+    log_dir = wave.get("fullest_log_dir")
+    return f"{format_percent(ratio)} ({wave['fullest_broker']}{'' if log_dir is None else f', {log_dir}'})"
 
 
 _WAVES = (

@@ -9,6 +9,7 @@ from kafka_capacity.kafka.reassignment.kafka_json import files_of, wave_rows
 from kafka_capacity.kafka.reassignment.runbook import runbook_page
 from kafka_capacity.kafka.reassignment.waves import plan_waves
 from kafka_capacity.questions.change.move_tables import BROKER_TIMELINE, MOVE_TABLES, WAVES, schedule_tables
+from kafka_capacity.questions.change.wave_runbook import wave_page
 from tests.properties.move_problems import move_problem_of
 
 
@@ -56,7 +57,26 @@ def test_a_row_a_wave():
         "low_seconds": 10.0,
         "expected_seconds": 12.5,
         "high_seconds": 100 / 6,
+        "fullest_log_dir": None,
     }
+
+
+def test_the_log_dir_that_comes_closest_to_its_limit_is_named_where_its_broker_is_emptier():
+    def fullest(dir_limits, dirs):
+        _, made = tables([[1, 2]], [[1, 3]], limits=[np.nan, 1000.0, 400.0], dirs=dirs, dir_limits=dir_limits)
+        (row,) = made["waves"].to_pylist()
+        (text,) = (step["text"] for step in wave_page(row)["steps"] if step["does"] == "Watch")
+        return row["fullest_broker"], row["fullest_log_dir"], row["fullest_ratio"], text
+
+    # Broker 3 gets 100 of 400 bytes, in the first of two directories.
+    *found, text = fullest([200.0, 50.0], dirs=[3, 3])
+    assert found == [3, "/disk0", 0.5]
+    assert "Log dir /disk0 of broker 3 holds up to 100.0 B meanwhile, 50.0 % of what it may" in text
+    assert (
+        "Cancel it and investigate if a broker's UnderMinIsrPartitionCount is above what it was before, log dir" in text
+    )
+    assert fullest([1000.0, 50.0], dirs=[3, 3])[:3] == (3, None, 0.25)
+    assert fullest([200.0], dirs=[3])[:3] == (3, None, 0.25)  # which is its disk
 
 
 def test_a_throttle_that_helps_is_null_where_none_does():
