@@ -14,6 +14,7 @@ from kafka_capacity.hardware.limits import Condition, Resource, resource_name
 from kafka_capacity.questions.capacity.cost_words import month_words
 from kafka_capacity.questions.capacity.judging import passing_day
 from kafka_capacity.questions.capacity.option_words import (
+    newly_removed,
     option_name,
     run_verb,
     until_words,
@@ -130,7 +131,7 @@ def _then(before: Row, after: Row, gone: Collection[int]) -> str:
     """Name a later step: other brokers, or how many are added, which stand in for those that are removed too."""
     if after["shape"] != before["shape"]:
         return option_name(after)
-    removed = len({*removed_brokers(after)} - {*removed_brokers(before), *gone})
+    removed = len({*newly_removed(before, after)} - {*gone})
     more = int(after["broker_count"]) - int(before["broker_count"]) + removed
     return format_count_delta(more) if more else "rebalanced"
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from kafka_capacity.hardware.shape_catalogue import estimated_price_sentence, prices_wanted
 from kafka_capacity.hardware.shapes import TODAY
-from kafka_capacity.questions.capacity.option_words import option_name, run_verb
+from kafka_capacity.questions.capacity.option_words import newly_removed, option_name, run_verb
 from kafka_capacity.questions.capacity.sizing_steps import outlook_costs
 from kafka_capacity.questions.capacity.sizing_view import Row, SizingView
 from kafka_capacity.text import format_month, format_usd, plural
+from kafka_capacity.text.wording import named_brokers
 
 
 def month_words(option: Row, usd: float, write: Callable[[float], str] = format_usd) -> str:
@@ -45,8 +46,10 @@ def pay_sentence(view: SizingView) -> str | None:
         return None
     parts, before = [], view.today
     for step in view.steps:
-        usd, more = step.more_usd_per_month or 0.0, step.option["broker_count"] - before["broker_count"]
-        what = f"{more:,} more {'broker' if more == 1 else 'brokers'}"
+        usd, removed = step.more_usd_per_month or 0.0, newly_removed(before, step.option)
+        more = step.option["broker_count"] - before["broker_count"] + len(removed)
+        what = f"{more:,} {'new' if removed else 'more'} {'broker' if more == 1 else 'brokers'}"
+        what += f", without {named_brokers(removed)}," if removed else ""
         if step.option["shape"] != before["shape"]:
             what = option_name(step.option)
         if step.option is not before:

@@ -41,6 +41,11 @@ def option_name(option: Row) -> str:
     return name + (f" ({', '.join(more)})" if more else "")
 
 
+def newly_removed(before: Row, after: Row) -> tuple[int, ...]:
+    """Return which of today's brokers a step leaves out that the one before it has."""
+    return tuple(sorted({*removed_brokers(after)} - {*removed_brokers(before)}))
+
+
 def move_parameters(option: Row) -> dict[str, str]:
     """Return by which parameters a move to an option is planned; ``NAME`` is for the reader to fill in."""
     values = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from kafka_capacity.demand.calendar_days import days_between
@@ -12,7 +13,7 @@ from kafka_capacity.hardware.limits import resource_name
 from kafka_capacity.proposal.constraints.registry import constraint_label
 from kafka_capacity.questions.answer import BADGES, Status
 from kafka_capacity.questions.capacity.cost_words import month_words, todays_usd
-from kafka_capacity.questions.capacity.option_words import option_name, run_verb
+from kafka_capacity.questions.capacity.option_words import newly_removed, option_name, run_verb
 from kafka_capacity.questions.capacity.results import OptionKind, unknown_of_fewer, worst_reason
 from kafka_capacity.questions.capacity.sizing_steps import mean_usd_per_month, steps_to
 from kafka_capacity.questions.capacity.sizing_view import (
@@ -24,7 +25,7 @@ from kafka_capacity.questions.capacity.sizing_view import (
     is_alike,
 )
 from kafka_capacity.text import capitalised, format_month, format_usd, plural, uncapitalised, whole_percent
-from kafka_capacity.text.wording import listed, told_apart
+from kafka_capacity.text.wording import listed, named_brokers, told_apart
 
 _MISSING = {
     "cpu": "give broker_vcpu, or cpu_cores in the inventory",
@@ -40,8 +41,8 @@ def steps_phrase(view: SizingView) -> str:
     parts = []
     for place, step in enumerate(view.steps):
         when = f"by {_when(view, step.from_day)}" if place else "now"
-        is_other = not place or step.option["shape"] != view.steps[place - 1].option["shape"]
-        parts.append(f"{_counted(step.option, option_name(step.option) if is_other else '')} {when}")
+        before = view.steps[place - 1].option if place else None
+        parts.append(f"{_counted(step.option, before)} {when}")
     if len(parts) > STEPS_NAMED:
         parts = [*parts[:2], f"and after {len(parts) - 3:,} more steps {parts[-1]}"]
     return ", ".join(parts)
@@ -49,12 +50,17 @@ def steps_phrase(view: SizingView) -> str:
 
 def later_steps(view: SizingView) -> list[str]:
     """Return how many brokers are needed later, and by which day, a phrase for each step after the first."""
-    return [f"{_counted(step.option)} by {step.from_day}" for step in view.steps[1:]]
+    return [f"{_counted(after.option, before.option)} by {after.from_day}" for before, after in pairwise(view.steps)]
 
 
-def _counted(option: Row, name: str = "") -> str:
+def _counted(option: Row, before: Row | None) -> str:
+    """Name how many brokers a step has, and what it has that the one before it has not."""
     rebalanced = " rebalanced" if option["kind"] == OptionKind.REBALANCE else ""
-    return f"{name or format(option['broker_count'], ',')}{rebalanced}"
+    if before is None or option["shape"] != before["shape"]:
+        return f"{option_name(option)}{rebalanced}"
+    removed = newly_removed(before, option)
+    without = f" without {named_brokers(removed)}" if removed else ""
+    return f"{option['broker_count']:,}{without}{rebalanced}"
 
 
 def headline(view: SizingView) -> str:
