@@ -70,6 +70,22 @@ def planned_events(
     )
 
 
+def check_event_topics(events: Sequence[PlannedEvent], names: Sequence[str], *, ds: str, horizon: str) -> None:
+    """Refuse coming events of topics that there are not, by the names of those that there are: no snapshot is needed.
+
+    Raises:
+        RequestError: one line for each, with the event, the field, the value and the remedy.
+    """
+    coming = ((index, event) for index, event in enumerate(events) if ds < event.from_date <= horizon)
+    mistakes = [
+        _no_such_topic(index, event, names)
+        for index, event in coming
+        if not isinstance(event, AddedTopic) and not matching(names, event.topics)
+    ]
+    if mistakes:
+        raise RequestError("\n".join(mistakes))
+
+
 def _left_out(event: PlannedEvent, ds: str, horizon: str, measured_days: int) -> str | None:
     first = f"its first day, {event.from_date},"
     if event.from_date > ds:
@@ -102,9 +118,7 @@ def _pattern_mistakes(
 ) -> list[str]:
     names = snapshot.partitions.topics
     if not topics:
-        near = difflib.get_close_matches(event.topics, names, n=3)
-        remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
-        return [f"planned_events.{index}.topics: {event.topics!r} is invalid: it matches no topic; {remedy}"]
+        return [_no_such_topic(index, event, names)]
     if isinstance(event, Launch):
         return []
     # Refused are topics whose logs do not follow their retention, since nobody could say what becomes of them.
@@ -121,6 +135,12 @@ def _pattern_mistakes(
         for is_refused, reason in reasons
         if (found := [names[topic] for topic in topics if is_refused[topic]])
     ]
+
+
+def _no_such_topic(index: int, event: Launch | RetentionChange, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(event.topics, names, n=3)
+    remedy = f"did you mean {' or '.join(repr(one) for one in near)}?" if near else "write a name, or a start and *"
+    return f"planned_events.{index}.topics: {event.topics!r} is invalid: it matches no topic; {remedy}"
 
 
 def _turns(of_topics: Sequence[TopicEvent], added: Sequence[AddedTopic], snapshot: Snapshot) -> tuple[str, ...]:

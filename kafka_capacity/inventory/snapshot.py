@@ -154,6 +154,16 @@ def known_rates(raw: RawInventory, snapshot: Snapshot) -> Flags:
     return found
 
 
+def profiled_rates(profile: pa.Table, snapshot: Snapshot) -> Flags:
+    """Return the same as :func:`known_rates` of the table ``profile_partitions`` of a load profile."""
+    place = partition_of_rows(snapshot.partitions, profile)
+    found = np.zeros((len(RATES), len(snapshot.partitions)), dtype=np.bool_)
+    for is_known, way in zip(found, ("in", "out"), strict=True):
+        rate = floats(profile.column(f"bytes_{way}_mean_bytes_per_second"))
+        is_known[place[(place >= 0) & np.isfinite(rate)]] = True
+    return found
+
+
 def known_sizes(raw: RawInventory) -> Flags:
     """Return bool[P], of which partitions any replica tells its size."""
     replicas = ReplicaColumns.of(raw.table("replicas"))

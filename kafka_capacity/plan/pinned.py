@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from kafka_capacity import MODEL_VERSION, __version__
+from kafka_capacity.demand.calendar_days import months_later
+from kafka_capacity.demand.planned import check_event_topics
 from kafka_capacity.errors import InventoryError, RequestError
 from kafka_capacity.hardware.shape_catalogue import OWN_SHAPES, chosen_shapes, shapes_beside
 from kafka_capacity.inventory.owners import Owners
@@ -109,6 +111,8 @@ def pin_plan(
     if request.partition_counts:
         counts |= {row["topic"]: row["partitions"] for row in topic_rows(read_table(store, manifest, "replicas"))}
     check_changes(request, counts, scenarios)
+    demand = request.demand_settings()
+    check_event_topics(demand.events, sorted(counts), ds=ds, horizon=months_later(ds, demand.horizon_months))
     check_failures(request, observed, () if grid.is_count_open else scenarios)
     check_groups(request.groups, read_table(store, manifest, "groups"), cluster=request.cluster)
     profile = find_profile(store, request.cluster, ds, inventory_sha256=manifest.sha256)

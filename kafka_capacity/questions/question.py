@@ -32,9 +32,9 @@ from kafka_capacity.inventory.group_facts import GroupFactsFound, group_facts
 from kafka_capacity.inventory.owners import Owners
 from kafka_capacity.inventory.raw import RawInventory
 from kafka_capacity.inventory.sizing_workload import hourly_traffic
-from kafka_capacity.inventory.snapshot import known_rates
+from kafka_capacity.inventory.snapshot import known_rates, profiled_rates
 from kafka_capacity.inventory.week_traffic import filled_week, week_of_metrics, week_of_profile
-from kafka_capacity.kafka.arrays import Floats, Int32s
+from kafka_capacity.kafka.arrays import Flags, Floats, Int32s
 from kafka_capacity.kafka.cluster.snapshot import PartitionLoad, Snapshot
 from kafka_capacity.objects.tables import Tables
 from kafka_capacity.proposal.resized import Resized
@@ -82,6 +82,8 @@ class Basis:
     profile_partitions: pa.Table | None = None
     profile_days: pa.Table | None = None  # likewise
     profile_seasons: pa.Table | None = None  # likewise
+    # the newest day that the profile knows, where the inventory itself brings no rates; `None` where it does
+    rates_until: str | None = None
 
     @cached_property
     def traffic(self) -> Traffic:
@@ -98,13 +100,19 @@ class Basis:
         """What was produced to its topics, day by day."""
         return topic_history(self.raw, self.profile_days)
 
+    @property
+    def known_rates(self) -> Flags:
+        """Of which partitions it is known what is produced, and what is read, by what loads are from: bool[2, P]."""
+        profile = self.profile_partitions
+        return known_rates(self.raw, self.snapshot) if profile is None else profiled_rates(profile, self.snapshot)
+
     @cached_property
     def unknown_traffic(self) -> dict[str, float]:
         """Of how many of all partitions no rate is known, and which share of what is stored they hold; plain data.
 
         Likewise of how many it is known what is produced and not what is read, and which share of that they have.
         """
-        is_known, is_read_known = known_rates(self.raw, self.snapshot)
+        is_known, is_read_known = self.known_rates
         unknown, unread = ~is_known, is_known & ~is_read_known
         size, produced = self.snapshot.partition_size_bytes(), self.load.bytes_in_mean_bytes_per_second
         held, coming = int(size.sum()), float(produced.sum())

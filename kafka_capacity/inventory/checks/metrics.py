@@ -32,8 +32,8 @@ def check_metrics(metrics: pa.Table, replicas: ReplicaColumns, ds: str) -> Itera
     """Check the table of metrics against the partitions and the day of the inventory."""
     if not len(metrics):
         message = (
-            "there is no history of rates; all traffic counts as 0, so only the disks of today are judged: add the "
-            "table of metrics"
+            "there are no rates; where earlier inventories of the cluster had none either, all traffic counts as 0 and "
+            "only the disks of today are judged: add the table of metrics"
         )
         yield warning("no_metrics", "metrics", message)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_capacity.demand.calendar_days import WEEK_HOURS
 from kafka_capacity.demand.workload import PeakBasis
 from kafka_capacity.hardware.limits import Limits
-from kafka_capacity.health.problem import Problem, info, serious
+from kafka_capacity.health.problem import Problem, info, serious, warning
 from kafka_capacity.proposal.constraints.moves import no_throttle_helps
 from kafka_capacity.questions.answer import NO_RATES, traffic_warning
 from kafka_capacity.questions.change import move_words
@@ -100,6 +100,11 @@ def _rates(view: ChangeView) -> list[Problem]:
         )
         return [serious("traffic-not-known", "the cluster", message, "stage an inventory with metrics")]
     found = []
+    if until := view.facts.get("rates_until"):
+        message = f"The inventory of {view.inputs.ds} has no rates: all loads are those of the history up to {until}"
+        found.append(
+            warning("rates-of-earlier-days", "the plan", message, "find out why its metrics could not be read")
+        )
     if hours < WEEK_HOURS:
         found.append(
             info(

@@ -99,6 +99,7 @@ def inventory_facts(asked: PlanContext, scenarios: Sequence[PlacementScenario]) 
             "unknown_size_partitions": snapshot.unknown_size_partitions,
             **log_dir_facts(snapshot.log_dirs),
             "rate_history_hours": known_hours(traffic, snapshot),
+            "rates_until": basis.rates_until,
             **basis.unknown_traffic,
             "peak_basis": str(basis.traffic.basis),
             "bytes_in_by_hour_of_week": None if basis.week is None else np.rint(basis.week).tolist(),

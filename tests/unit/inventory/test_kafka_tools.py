@@ -93,8 +93,8 @@ def test_what_the_tools_cannot_tell_is_said():
         (
             "warning",
             "no_metrics",
-            "there is no history of rates; all traffic counts as 0, so only the disks of today are judged: add the "
-            "table of metrics",
+            "there are no rates; where earlier inventories of the cluster had none either, all traffic counts as 0 and "
+            "only the disks of today are judged: add the table of metrics",
         ),
         (
             "warning",

@@ -47,8 +47,8 @@ CASES = [
         cluster(hours=0),
         "warning",
         "no_metrics",
-        "there is no history of rates; all traffic counts as 0, so only the disks of today are judged: add the "
-        "table of metrics",
+        "there are no rates; where earlier inventories of the cluster had none either, all traffic counts as 0 and "
+        "only the disks of today are judged: add the table of metrics",
     ),
     (
         change(cluster(), "metrics", 0, bytes_in_bytes_per_second=-1.0),

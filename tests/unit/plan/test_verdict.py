@@ -80,6 +80,18 @@ def test_where_much_has_unknown_traffic_the_answer_is_as_far_as_known(held, stat
     assert (confidence == f"Unknown: {text} is not known.") is is_said
 
 
+def test_rates_of_earlier_days_are_told():
+    inputs = sized_inputs()
+    facts = {**inputs.snapshot_facts, "rates_until": "2026-11-19"}
+    told = decision_of(dataclasses.replace(inputs, snapshot_facts=facts))
+    (problem,) = [one for one in told["problems"] if one["code"] == "rates-of-earlier-days"]
+    assert (
+        problem["message"]
+        == "The inventory of 2026-11-20 has no rates: all loads are those of the history up to 2026-11-19"
+    )
+    assert "rates-of-earlier-days" not in {one["code"] for one in decision_of(inputs)["problems"]}
+
+
 def test_of_one_partition_the_singular_is_told():
     inputs = make_inputs(placers=("fewest-bytes",))
     table = inputs.tables["scenarios"]

@@ -139,6 +139,19 @@ def test_a_plan_is_pinned_to_the_newest_inventory_that_is_not_younger_than_the_r
     assert pin_plan(store, asked, run_date=TODAY).ds == "2026-11-18"
 
 
+def test_coming_events_of_no_topic_are_refused_before_anything_is_simulated(store):
+    stage(inventory(), store)
+    launch = {"kind": "launch", "topics": "order", "factor": 2.0}
+
+    def pin(*days):
+        events = [{**launch, "from_date": day} for day in days]
+        return pin_plan(store, parse_plan_request({**REQUEST, "planned_events": events}), run_date=TODAY)
+
+    with pytest.raises(RequestError, match=r"planned_events\.1\.topics: 'order' is invalid.*did you mean 'orders'"):
+        pin("2026-11-01", "2026-12-24")
+    pin("2026-11-01", "2036-12-24")  # which are left out: over, and after the horizon
+
+
 def test_a_plan_reads_the_inventory_and_the_profile_that_it_is_pinned_to(store):
     stage(inventory(), store)
     pinned = pin_plan(store, parse_plan_request(REQUEST), run_date=TODAY)
