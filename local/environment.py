@@ -30,9 +30,18 @@ QUICK_SPARK = {
 """What suits a plan of a few thousand partitions on one machine."""
 
 BUSY_SECONDS = 120
-"""How long Airflow's parts wait for each other: for the database while another process writes, for an answer to a task,
-for a DAG file to load. On a busy machine the 5 s of SQLite and of tasks, and the 30 s of files, are not enough.
+"""How long Airflow's parts wait for each other: for an answer to a task, for a DAG file to load. On a busy machine the
+5 s of tasks and the 30 s of files are not enough.
 """
+_LOCKED_SECONDS = 20
+"""How long they wait for the database while another one writes; the 5 s of SQLite are not enough on a busy machine.
+
+The API server stands still where one of its requests waits for another one of its own: so it must not be long.
+"""
+
+
+def _database(state: Path) -> str:
+    return f"sqlite:///{airflow_home(state) / 'airflow.db'}?timeout={_LOCKED_SECONDS}"
 
 
 def airflow_home(state: Path) -> Path:
@@ -102,7 +111,7 @@ def airflow_environment(state: Path, *, s3_endpoint: str, smtp_port: int) -> dic
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__DAGBAG_IMPORT_TIMEOUT": str(BUSY_SECONDS),
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
-        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{airflow_home(state) / 'airflow.db'}?timeout={BUSY_SECONDS}",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": _database(state),
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "AIRFLOW__API__HOST": "127.0.0.1",

@@ -9,6 +9,7 @@ for is refused.
 
 from __future__ import annotations
 
+import datetime
 import json
 import logging
 import mimetypes
@@ -158,6 +159,8 @@ def _load_object(bucket: str, key: str, file: Path) -> None:
     """Take an object from its file, without a request that would write the file again."""
     stored = _backend().put_object(bucket, key, file.read_bytes())
     stored.set_metadata({"Content-Type": mimetypes.guess_type(file.name)[0] or "application/octet-stream"})
+    # It is as old as its file: what is newest is told by this.
+    stored.last_modified = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC).replace(tzinfo=None)
 
 
 class LocalS3:

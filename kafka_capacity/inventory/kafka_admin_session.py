@@ -235,7 +235,10 @@ def _why_not_connected(error: Exception, connection: KafkaConnection) -> str:
         return f"{head} rejects {who}: {explain(error, connection)}"
     if isinstance(error, KafkaTimeoutError):
         return f"{head} did not answer within {connection.request_timeout_seconds:g} s"
-    return f"{head} could not be reached: {explain(error, connection)}"
+    return (
+        f"{head} could not be reached: {explain(error, connection)}; check bootstrap.servers, and that brokers can be "
+        "reached from here"
+    )
 
 
 class _Hidden(str):

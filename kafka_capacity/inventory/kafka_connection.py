@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 
+_DEFAULT_PORT = 9092  # where a server names none
 _FIELD_OF_KEY = {
     "bootstrap.servers": "bootstrap_servers",
     "metadata.broker.list": "bootstrap_servers",
@@ -130,7 +131,7 @@ class KafkaConnection(BaseModel):
     @property
     def servers(self) -> str:
         """The bootstrap servers in one line, for messages."""
-        return ",".join(self.bootstrap_servers)
+        return ",".join(one if ":" in one else f"{one}:{_DEFAULT_PORT}" for one in self.bootstrap_servers)
 
     def ssl_context(self) -> ssl.SSLContext | None:
         """Load the certificates, where the protocol asks for TLS.

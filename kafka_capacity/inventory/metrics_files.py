@@ -28,6 +28,7 @@ from kafka_capacity.objects.store import ObjectStore
 from kafka_capacity.text import plural
 from kafka_capacity.text.wording import first_lines
 
+PROMETHEUS_FAILED = "prometheus_failed"  # the server of metrics could not be read, or not to the end
 REMARKS = frozenset(
     {
         "broker_without_metrics",
@@ -37,7 +38,7 @@ REMARKS = frozenset(
         "metrics_shared_evenly",
         "metrics_unknown_topics",
         "no_metrics_in_files",
-        "prometheus_failed",
+        PROMETHEUS_FAILED,
         "prometheus_has_nothing",
         "prometheus_warns",
         "topic_counters_incomplete",

@@ -20,7 +20,7 @@ from kafka_capacity.errors import SourceError
 from kafka_capacity.health.problem import Problem, warning
 from kafka_capacity.inventory.column_values import ReplicaColumns, column_map, values
 from kafka_capacity.inventory.counters import HOUR
-from kafka_capacity.inventory.metrics_files import merged, without_metrics_remarks
+from kafka_capacity.inventory.metrics_files import PROMETHEUS_FAILED, merged, without_metrics_remarks
 from kafka_capacity.inventory.prometheus_client import PrometheusClient, Span
 from kafka_capacity.inventory.prometheus_connection import PrometheusConnection, PrometheusSettings
 from kafka_capacity.inventory.prometheus_dialects import Quantity
@@ -76,7 +76,7 @@ def _failed(error: SourceError, done: int, days: int) -> Problem:
         f"{done} of {days} days of metrics could be read, newest first, then: {error}. Rates are based on these days; "
         "fix it and stage again"
     )
-    return warning("prometheus_failed", "metrics", message)
+    return warning(PROMETHEUS_FAILED, "metrics", message)
 
 
 def _read(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Literal
 
 import httpx
@@ -109,6 +110,7 @@ class PrometheusClient:
         headers = {name: value.get_secret_value() for name, value in connection.headers.items()}
         if connection.token is not None:
             headers["Authorization"] = f"Bearer {connection.token.get_secret_value()}"
+        self._has_credentials = bool(connection.username) or "authorization" in map(str.lower, headers)
         secret = connection.password.get_secret_value() if connection.password is not None else ""
         self._client = httpx.Client(
             headers=headers,
@@ -163,13 +165,13 @@ class PrometheusClient:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict) or document.get("status") not in ("success", "error"):
-            what = f"answers {status} without an API document; {_REMEDIES.get(status, _REMEDIES[404])}"
+            what = f"answers {status} without an API document; {self._remedy(status, _REMEDIES[404])}"
             raise self._fail(query, what)
         if document["status"] == "error":
             said = shown_text(document.get("error", ""))[:500]
             if any(phrase in said.lower() for phrase in _TOO_MUCH):
                 raise _TooMuchError(said)
-            remedy = _REMEDIES.get(status, "fix the labels or the names of the metrics")
+            remedy = self._remedy(status, "fix the labels or the names of the metrics")
             raise self._fail(query, f"answers {status} {shown_text(document.get('errorType', ''))}: {said}; {remedy}")
         try:
             answer = _Answer.model_validate(document)
@@ -206,6 +208,11 @@ class PrometheusClient:
                     raise _TooMuchError(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
                 chunks.append(chunk)
             return response.status_code, b"".join(chunks)
+
+    def _remedy(self, status: int, otherwise: str) -> str:
+        if status == HTTPStatus.UNAUTHORIZED and self._has_credentials:
+            return "it refuses the user and password, or the token, that it was given; correct them"
+        return _REMEDIES.get(status, otherwise)
 
     def _fail(self, query: str, what: str) -> SourceError:
         return SourceError(f"prometheus {self._url} {what} [query: {query}]")

@@ -26,8 +26,8 @@ REASON = "reason"  # the field of the answer
 class OptionalApprovalOperator(ApprovalOperator):
     """Wait for somebody's approval where one is asked for, else go on at once; who does not answer has refused.
 
-    Plan files that an earlier run of the same plan released are taken back before anybody is asked: until the answer
-    there is nothing to carry out.
+    Plan files that an earlier run of the same plan released are taken back just before somebody is asked: until the
+    answer there is nothing to carry out. Whoever must approve is mailed if that can be; the request waits in any case.
     """
 
     template_fields = (*ApprovalOperator.template_fields, "pinned")
@@ -54,7 +54,6 @@ class OptionalApprovalOperator(ApprovalOperator):
             return None
         from kafka_capacity_airflow import steps
 
-        steps.withdraw(self.pinned)
         ti = context["ti"]
         verdict = ti.xcom_pull(task_ids=RENDER_TASK_ID, map_indexes=ti.map_index)
         address = ti.xcom_pull(task_ids=RENDER_TASK_ID, key=REPORT_URL_KEY, map_indexes=ti.map_index)
@@ -62,6 +61,7 @@ class OptionalApprovalOperator(ApprovalOperator):
         self.subject = f"{about}. {self.subject}"
         self.box = [*_told(verdict), f"Report: {address}"]
         self.body = _in_markdown(self.box)
+        steps.withdraw(self.pinned)
         return super().execute(context)
 
     def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:

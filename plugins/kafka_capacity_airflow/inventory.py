@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from kafka_capacity.errors import InventoryError, RequestError, SourceError
 from kafka_capacity.example import make_example
 from kafka_capacity.inventory.files import read_snapshot_files
+from kafka_capacity.inventory.metrics_files import PROMETHEUS_FAILED
 from kafka_capacity_airflow.settings import CLUSTERS, ClusterSetting
 from kafka_capacity_airflow.store import airflow_store
 
@@ -70,12 +72,12 @@ def _read_topology(
             connection.ssl_context()
         except SourceError as error:  # no further try brings a file that is missing
             raise RequestError(str(error)) from error
-    return read_cluster(connection, cluster=setting.name, ds=ds, progress=progress)
+        return read_cluster(connection, cluster=setting.name, ds=ds, progress=progress)
 
 
 @contextlib.contextmanager
 def _connection(cluster: str, conn_id: str) -> Iterator[Connection]:
-    """Give an Airflow connection, and name it in each RequestError that is about it."""
+    """Give an Airflow connection, and name it in each error that is about it, or met with it."""
     try:
         found = BaseHook.get_connection(conn_id)
     except AirflowNotFoundException as error:
@@ -83,8 +85,9 @@ def _connection(cluster: str, conn_id: str) -> Iterator[Connection]:
         raise RequestError(msg) from error
     try:
         yield found
-    except RequestError as error:
-        raise RequestError(f"{error} (cluster {cluster!r}, Airflow connection {conn_id!r})") from error
+    except (RequestError, SourceError) as error:
+        kind = RequestError if isinstance(error, RequestError) else SourceError
+        raise kind(f"{error} (cluster {cluster!r}, Airflow connection {conn_id!r})") from error
 
 
 def _check_that_it_is_that_day(name: str, ds: str, now: datetime.datetime) -> None:
@@ -106,10 +109,16 @@ def _with_rates(
 
     end = window_end(raw.ds, now)
     if setting.prometheus is not None:
-        with _connection(setting.name, setting.prometheus_connection_id) as found:
-            own = {name: getattr(found, name) for name in ("host", "schema", "port", "login", "password")}
-            connection = PrometheusConnection.from_airflow(**own, extra=found.extra_dejson)
-        return with_prometheus(raw, connection, setting.prometheus, end=end, progress=progress)
+        with _connection(setting.name, setting.prometheus_connection_id) as given:
+            own = {name: getattr(given, name) for name in ("host", "schema", "port", "login", "password")}
+            connection = PrometheusConnection.from_airflow(**own, extra=given.extra_dejson)
+        found = with_prometheus(raw, connection, setting.prometheus, end=end, progress=progress)
+        where = f" (Airflow connection {setting.prometheus_connection_id!r})"
+        remarks = (
+            dataclasses.replace(one, message=one.message + where) if one.code == PROMETHEUS_FAILED else one
+            for one in found.remarks
+        )
+        return dataclasses.replace(found, remarks=tuple(remarks))
     if setting.metrics_uri is not None:
         from kafka_capacity.inventory.metrics_files import split_address, with_metrics_files
 

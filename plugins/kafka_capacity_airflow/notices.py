@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,8 @@ from asgiref.sync import sync_to_async
 from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
 from kafka_capacity_airflow.settings import APPROVERS, DEFAULT_SENDER, OWNER, SENDER
+
+log = logging.getLogger("kafka_capacity")
 
 
 def _lines(of: str) -> str:
@@ -34,12 +37,26 @@ _BODY = (
 
 
 class PromptSmtpNotifier(SmtpNotifier):
-    """The notifier, which waits for a silent server no longer than a report does."""
+    """The notifier, which waits for a silent server no longer than a report does, and which nothing fails for.
+
+    The operator that asks for an approval calls it unguarded: a mail server that is down would keep it from asking.
+    """
 
     @cached_property
     def hook(self) -> SmtpHook:
         """The connection to the server."""
         return PromptSmtpHook(smtp_conn_id=self.smtp_conn_id, auth_type=self.auth_type)
+
+    def __call__(self, *args: Any) -> None:
+        """Mail what the context of a task tells; where that fails, the log says who was not mailed and why."""
+        (context,) = args
+        try:
+            self._update_context(context)
+            self.render_template_fields(context)
+            self.notify(context)
+        except Exception as error:  # of many classes, by what is wrong with a server, a connection or a variable
+            why = str(error) or type(error).__name__
+            log.error("not mailed, through the connection %s: %s (%s)", self.smtp_conn_id, self.to, why)
 
 
 # The provider's own link knows neither mapped tasks nor an Airflow behind a path.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import datetime
 import email
 import email.policy
+import json
+import re
+from types import SimpleNamespace
 
 import pytest
 
 from kafka_capacity.errors import RequestError
+from tests.ports import free_port
 
 pytestmark = pytest.mark.airflow
 
@@ -66,8 +70,6 @@ def _to_approve(map_index):
 
 @pytest.mark.parametrize(("map_index", "place"), [(3, "plan.approve/mapped/3"), (-1, "plan.approve")])
 def test_the_mail_to_approvers_leads_to_the_page_where_they_answer(services, monkeypatch, map_index, place):
-    from types import SimpleNamespace
-
     from kafka_capacity_airflow.notices import approval_mail
 
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://tools.example.net/airflow/")
@@ -79,6 +81,58 @@ def test_the_mail_to_approvers_leads_to_the_page_where_they_answer(services, mon
     runs = "https://tools.example.net/airflow/dags/kafka_capacity_plan/runs"
     link = f'<a href="{runs}/at%2006%3A00%2B00%3A00/tasks/{place}/required_actions">'
     assert link in message.get_body(("html",)).get_content()
+
+
+@pytest.fixture
+def asking(services, monkeypatch):
+    """Ask for an approval as a task does, with a report of 12 brokers; gives what happened, in order."""
+    from airflow.providers.standard.operators import hitl
+    from airflow.sdk.exceptions import TaskAwaitingInput
+
+    from kafka_capacity_airflow import approval, steps
+
+    happened = []
+    verdict = {"subject": "[kafka-capacity] north: 12 brokers now", "headline": "12 brokers fit"}
+    found = {approval.REPORT_URL_KEY: "https://reports.example.com/north", "return_value": verdict}
+    ti = _to_approve(map_index=0)
+    monkeypatch.setattr(type(ti), "xcom_pull", lambda self, *, task_ids, map_indexes, key="return_value": found[key])
+    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **given: happened.append("asked"))
+    monkeypatch.setattr(steps, "withdraw", lambda pinned: happened.append("withdrew"))
+    operator = approval.OptionalApprovalOperator(task_id="approve", pinned={"cluster": "north"})
+    context = {"ti": ti, "task_instance": SimpleNamespace(id="7"), "task": operator, "var": {"value": {}}}
+
+    def ask():
+        with pytest.raises(TaskAwaitingInput) as waiting:
+            operator.execute({**context, "params": {"is_approval_required": True}})
+        return waiting.value
+
+    ask.happened, ask.found = happened, found
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("connection", "why"),
+    [
+        ({"host": "mail.invalid", "port": 25}, "mail.invalid|not known|resolution"),
+        ({"host": "127.0.0.1", "port": free_port()}, "refused"),
+    ],
+)
+def test_who_cannot_be_mailed_is_asked_all_the_same(asking, monkeypatch, caplog, connection, why):
+    found = {"conn_type": "smtp", **connection, "extra": {"disable_ssl": True, "disable_tls": True}}
+    monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(found))
+    asking()
+    assert asking.happened == ["withdrew", "asked"]
+    (record,) = [record for record in caplog.records if "not mailed" in record.getMessage()]
+    assert "root@localhost" in record.getMessage()
+    assert "smtp_default" in record.getMessage()
+    assert re.search(why, record.getMessage())
+
+
+def test_files_stay_where_nobody_can_be_asked(asking):
+    asking.found.clear()
+    with pytest.raises(KeyError):
+        asking()
+    assert asking.happened == []
 
 
 def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
@@ -101,8 +155,6 @@ def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
 def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
     services, monkeypatch, tmp_path, answer, kept
 ):
-    from types import SimpleNamespace
-
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.lifecycle import read_entries
     from kafka_capacity_airflow import steps

@@ -47,6 +47,24 @@ def test_a_server_that_is_away_is_a_warning_of_the_inventory(read, monkeypatch):
     raw = read(prometheus={"conn_id": "other"})
     assert [remark.code for remark in raw.remarks] == ["prometheus_failed"]
     assert "http://127.0.0.1:9/api/v1/query_range" in raw.remarks[0].message
+    assert raw.remarks[0].message.endswith("fix it and stage again (Airflow connection 'other')")
+
+
+def test_brokers_that_cannot_be_reached_name_the_connection_and_the_mend(services, monkeypatch):
+    from kafka_capacity.errors import SourceError
+    from kafka_capacity_airflow.inventory import read_inventory
+    from kafka_capacity_airflow.settings import ClusterSetting
+
+    extra = {"bootstrap.servers": "127.0.0.1:9", "request.timeout.ms": 5000}
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PAYMENTS", json.dumps({"conn_type": "kafka", "extra": extra}))
+    with pytest.raises(SourceError) as found:
+        read_inventory(ClusterSetting(name="payments", source="kafka"), ds="2026-11-21", now=NOW, progress=str)
+    message = str(found.value)
+    assert message.startswith("Kafka at 127.0.0.1:9 (PLAINTEXT) could not be reached: ")
+    assert message.endswith(
+        "; check bootstrap.servers, and that brokers can be reached from here (cluster 'payments', Airflow connection "
+        "'kafka_payments')"
+    )
 
 
 def test_rates_come_from_files_of_the_day(read, tmp_path):

@@ -180,13 +180,14 @@ def _from_files(raw: RawInventory, files: str, days: int | None) -> RawInventory
 
 
 def _from_prometheus(raw: RawInventory, connection: dict[str, Any], settings: Any, begin: Any) -> RawInventory:
+    from kafka_capacity.inventory.metrics_files import PROMETHEUS_FAILED
     from kafka_capacity.inventory.prometheus import with_prometheus
     from kafka_capacity.inventory.prometheus_connection import PrometheusConnection
 
     secrets = {key: os.environ[name] for name, key in SECRETS_IN_ENVIRONMENT.items() if os.environ.get(name)}
     server = PrometheusConnection.of(**connection, **secrets)
     found = with_prometheus(raw, server, settings, end=_end_of(raw), progress=begin)
-    failure = next((remark for remark in found.remarks if remark.code == "prometheus_failed"), None)
+    failure = next((remark for remark in found.remarks if remark.code == PROMETHEUS_FAILED), None)
     if failure is not None:
         # Who sits before it can fix it now; only a run at night goes on with less.
         raise SourceError(failure.message)

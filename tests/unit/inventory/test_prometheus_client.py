@@ -170,6 +170,8 @@ def test_secrets_are_sent_and_never_shown(given, header):
         server.first_answers = [(401, b"Unauthorized")]
         with pytest.raises(SourceError) as found:
             asking.query_range("m{}", SPAN)
+    said = "it refuses the user and password, or the token, that it was given; correct them"
+    assert (said in str(found.value)) == (header[0] == "Authorization")
     assert "secret" not in str(found.value)
     assert "secret" not in repr(PrometheusConnection.of(url=server.url, **given))
 

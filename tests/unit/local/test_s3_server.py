@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,17 @@ def test_another_process_finds_every_object_again(tmp_path):
     run("    s.client().put_object(Bucket=BUCKET, Key=key, Body=key.encode())")
     found = run("    print(ascii(s.client().get_object(Bucket=BUCKET, Key=key)['Body'].read().decode()))")
     assert found.splitlines() == [ascii(key) for key in KEYS]
+
+
+def test_another_process_finds_objects_as_old_as_they_are(tmp_path):
+    with LocalS3(tmp_path) as s3:
+        s3.client().put_object(Bucket=BUCKET, Key="old", Body=b"1")
+        s3.client().put_object(Bucket=BUCKET, Key="new", Body=b"2")
+    os.utime(tmp_path / BUCKET / "old", (1.7e9, 1.7e9))
+    with LocalS3(tmp_path) as s3:
+        listed = {item["Key"]: item["LastModified"] for item in s3.client().list_objects_v2(Bucket=BUCKET)["Contents"]}
+    assert listed["old"].timestamp() == 1.7e9
+    assert listed["new"] > listed["old"]
 
 
 def test_what_is_deleted_stays_deleted(tmp_path):
