@@ -34,7 +34,7 @@ Text = Annotated[str, AfterValidator(check_text)]
 
 _PLAINER = {
     "extra_forbidden": "no such field; remove it or correct its name",
-    **dict.fromkeys(("model_type", "dict_type"), "write an object, {…}"),
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "write an object, {…}"),
     **dict.fromkeys(("list_type", "tuple_type"), "write a list, […]"),
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "write a whole number"),
     **dict.fromkeys(("float_type", "float_parsing"), "write a number"),

@@ -191,6 +191,7 @@ def test_a_field_within_a_parameter_is_no_parameter():
     )
     del launch["kind"]
     assert refusal(planned_events=[launch]).endswith("is invalid: it has no 'kind', which says what it is; add it")
+    assert "write an object, {…}" in refusal(planned_events=["launch orders"])
 
 
 def test_an_automatic_throttle_leaves_nothing_to_compare():
