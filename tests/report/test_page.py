@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import itertools
 import json
 import re
 
 import html5lib
+import pyarrow as pa
 import pytest
 from bs4 import BeautifulSoup
 
@@ -335,6 +337,27 @@ def test_the_figures_of_a_broker_add_up():
     assert sum(row["bytes_after"] for row in brokers) == sum(row["bytes_before"] for row in brokers)
     assert sum(row["move_in_bytes"] for row in change["tables"]["racks"]["rows"]) == moved
     assert sum(row["moved_bytes"] for row in change["tables"]["topics"]["rows"]) == moved
+
+
+def test_other_data_fills_brokers_and_racks():
+    def tables(**more):
+        inputs = inputs_of("fits")
+        loads = inputs.tables["broker_load"]
+        other = pa.array([more.get("other_bytes", 0.0)] * len(loads), pa.float64())
+        at = loads.schema.get_field_index("other_bytes")
+        changed = {**inputs.tables, "broker_load": loads.set_column(at, loads.schema.field(at), other)}
+        sections = build_report(dataclasses.replace(inputs, tables=changed))["sections"]
+        return next(one["data"]["tables"] for one in sections if one["name"] == "change")
+
+    without, filled = tables(), tables(other_bytes=2.0**33)
+    assert "Other data" not in json.dumps(without)
+    assert "Other data is what disks have in use beside replicas" in filled["brokers"]["note"]
+    (disk,) = set(inputs_of("fits").tables["broker_load"]["disk_capacity_bytes"].to_pylist())
+    for before, row in zip(without["brokers"]["rows"], filled["brokers"]["rows"], strict=True):
+        for name in ("fill_before", "fill_after"):
+            assert row[name] == pytest.approx(before[name] + 2.0**33 / disk)
+    for before, row in zip(without["racks"]["rows"], filled["racks"]["rows"], strict=True):
+        assert row["fill_after"] == pytest.approx(before["fill_after"] + 2.0**33 / disk)
 
 
 def test_a_realistic_report_stays_light():

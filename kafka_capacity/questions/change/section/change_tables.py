@@ -90,7 +90,7 @@ def broker_table(brokers: list[dict[str, Any]], *, has_rates: bool) -> dict[str,
         frozenset() if any(row["fill_after"] is not None for row in brokers) else _FILLS
     )
     note = "Leaders are preferred leaders: the first replica of each list."
-    if any(row.get("other_bytes") for row in brokers):
+    if any(row["other_bytes"] for row in brokers):
         note += f" {_OTHER_DATA}"
     else:
         left_out |= {"other_bytes"}
@@ -124,7 +124,7 @@ def broker_rows(tables: Mapping[str, pa.Table], option: Option) -> list[dict[str
         capacity = row["disk_capacity_bytes"]
         is_known = capacity is not None and math.isfinite(capacity) and capacity > 0
         row["broker"] = f"{row['broker_id']}{' (new)' if row['is_new'] else ' (removed)' if row['is_removed'] else ''}"
-        other = row.get("other_bytes") or 0.0  # which an older plan does not tell
+        other = row["other_bytes"] = row.get("other_bytes") or 0.0  # which an older plan does not tell
         row["fill_before"] = (row["bytes_before"] + other) / capacity if is_known else None
         row["fill_after"] = (row["bytes_after"] + other) / capacity if is_known else None
         row["bytes_change"] = row["bytes_after"] - row["bytes_before"]
@@ -140,11 +140,14 @@ def _rack_table(brokers: list[dict[str, Any]]) -> dict[str, Any] | None:
     frame["brokers_after"] = ~frame["is_removed"]
     # A broker that goes has no say in how full its rack is; one whose disk is not known leaves the rack unknown.
     frame["capacity"] = frame["disk_capacity_bytes"].astype("float64").mask(frame["is_removed"], 0.0)
+    frame["other"] = frame["other_bytes"].mask(frame["is_removed"], 0.0)
     by_rack = frame.groupby("rack", dropna=False, sort=True)
     sums = by_rack[[*_SUMMED_BY_RACK, "brokers_before", "brokers_after"]].sum()
     capacity = by_rack["capacity"].sum(min_count=1).where(by_rack["capacity"].count() == by_rack.size())
     sums["fill_after"] = (
-        (sums["bytes_after"] / capacity).astype(object).where((capacity > 0) & (capacity < math.inf), None)
+        ((sums["bytes_after"] + by_rack["other"].sum()) / capacity)
+        .astype(object)
+        .where((capacity > 0) & (capacity < math.inf), None)
     )
     rows: list[Any] = sums.reset_index().to_dict("records")
     for row in rows:
