@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param
+from airflow.sdk.exceptions import AirflowFailException
 
+from kafka_capacity.text import plural
 from kafka_capacity.text.names import without_markdown
 from kafka_capacity.text.wording import MAIL_PREFIX
 from kafka_capacity_airflow.links import RENDER_TASK_ID, REPORT_URL_KEY
@@ -78,6 +80,15 @@ class OptionalApprovalOperator(ApprovalOperator):
             reason=str(answer["params_input"].get(REASON) or "").strip() or ("" if is_approved else "rejected"),
         )
         return answer
+
+    def process_trigger_event_error(self, event: dict[str, Any]) -> None:
+        """Fail where nobody answered in time; another try would ask again, after the deadline."""
+        if event["error_type"] != "timeout":
+            super().process_trigger_event_error(event)
+        hours = plural(round(approval_deadline().total_seconds() / 3600), "hour")
+        which = f"cluster {self.pinned['cluster']}, plan {self.pinned['plan_id']}"
+        what = f"nobody approved or rejected within {hours}, so the plan files are not released"
+        raise AirflowFailException(f"{which}: {what}; clear this task to ask again")
 
 
 def _told(verdict: Mapping[str, Any]) -> list[str]:

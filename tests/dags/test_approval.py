@@ -135,6 +135,23 @@ def test_files_stay_where_nobody_can_be_asked(asking):
     assert asking.happened == []
 
 
+def test_who_does_not_answer_in_time_is_not_asked_again_and_the_owner_reads_why(services, monkeypatch):
+    from airflow.sdk.exceptions import AirflowFailException
+
+    from kafka_capacity_airflow.approval import OptionalApprovalOperator
+
+    monkeypatch.setenv("KAFKA_CAPACITY_APPROVAL_HOURS", "48")
+    operator = OptionalApprovalOperator(task_id="approve", pinned={"cluster": "north", "plan_id": "12ab"})
+    event = {"error": "The response timeout has passed.", "error_type": "timeout"}
+    # The exception that Airflow never tries again, whatever retries a task has.
+    with pytest.raises(AirflowFailException) as failed:
+        operator.execute_complete({"ti": SimpleNamespace(), "task": operator}, event)
+    assert str(failed.value) == (
+        "cluster north, plan 12ab: nobody approved or rejected within 48 hours, so the plan files are not released; "
+        "clear this task to ask again"
+    )
+
+
 def test_a_deployment_that_says_neither_is_told(services, monkeypatch):
     from kafka_capacity_airflow.settings import are_approvals_demanded
 
