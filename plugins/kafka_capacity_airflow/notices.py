@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from functools import cached_property
-from typing import Any
+from email.message import EmailMessage
+from email.utils import localtime
+from typing import TYPE_CHECKING, Any
 
-from airflow.providers.smtp.hooks.smtp import SmtpHook
-from airflow.providers.smtp.notifications.smtp import SmtpNotifier
-from airflow.sdk import Variable
+from airflow.sdk import BaseNotifier, Variable
 from asgiref.sync import sync_to_async
 
+from kafka_capacity.text.names import visible
 from kafka_capacity.text.wording import MAIL_PREFIX
-from kafka_capacity_airflow.mail import SMTP_CONN_ID, PromptSmtpHook
+from kafka_capacity_airflow.mail import SMTP_CONN_ID, send_message
 from kafka_capacity_airflow.settings import APPROVERS, DEFAULT_SENDER, OWNER, SENDER
 
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
 log = logging.getLogger("kafka_capacity")
+
+_NOT_MAILED = f"not mailed, through the connection {SMTP_CONN_ID}"
 
 
 def _lines(of: str) -> str:
@@ -36,27 +41,43 @@ _BODY = (
 )
 
 
-class PromptSmtpNotifier(SmtpNotifier):
-    """The notifier, which waits for a silent server no longer than a report does, and which nothing fails for.
+class MailNotifier(BaseNotifier):
+    """Mails what templates say of a task or a run; where that fails, the log says who was not mailed and why.
 
-    The operator that asks for an approval calls it unguarded: a mail server that is down would keep it from asking.
+    The provider's notifier says nothing of a recipient who was refused beside others. Nothing fails for a mail: the
+    operator that asks for an approval calls its notifiers unguarded.
     """
 
-    @cached_property
-    def hook(self) -> SmtpHook:
-        """The connection to the server."""
-        return PromptSmtpHook(smtp_conn_id=self.smtp_conn_id, auth_type=self.auth_type)
+    template_fields = ("to", "from_email", "subject", "html_content")
+
+    def __init__(self, *, to: str, from_email: str, subject: str, html_content: str) -> None:
+        super().__init__()
+        self.to = to  # addresses, with commas between them
+        self.from_email = from_email
+        self.subject = subject
+        self.html_content = html_content
 
     def __call__(self, *args: Any) -> None:
-        """Mail what the context of a task tells; where that fails, the log says who was not mailed and why."""
+        """Mail what the context of a task tells."""
         (context,) = args
         try:
             self._update_context(context)
             self.render_template_fields(context)
             self.notify(context)
         except Exception as error:  # of many classes, by what is wrong with a server, a connection or a variable
-            why = str(error) or type(error).__name__
-            log.error("not mailed, through the connection %s: %s (%s)", self.smtp_conn_id, self.to, why)
+            log.error("%s: %s (%s)", _NOT_MAILED, self.to, str(error) or type(error).__name__)
+
+    def notify(self, context: Context) -> None:
+        """Send the message, whose templates are filled in."""
+        from kafka_capacity.plan.untold import untold_text  # DAG files load this module, and need nothing of plans
+
+        recipients = [one.strip() for one in self.to.split(",") if one.strip()]
+        message = EmailMessage()
+        message["Subject"], message["From"] = visible(self.subject), self.from_email
+        message["To"], message["Date"] = ", ".join(recipients), localtime()
+        message.set_content(self.html_content, subtype="html")
+        if refused := send_message(message, recipients):
+            log.error("%s: %s", _NOT_MAILED, untold_text(refused))
 
 
 # The provider's own link knows neither mapped tasks nor an Airflow behind a path.
@@ -68,13 +89,13 @@ _APPROVAL_BODY = (
 )
 
 
-def approval_mail() -> SmtpNotifier:
+def approval_mail() -> MailNotifier:
     """Return what mails whoever must approve: ``kafka_capacity_approvers`` names them, else the owner is asked."""
     approvers = f"var.value.get('{APPROVERS}', '') or {_OWNER}"
     return _mail(approvers, MAIL_PREFIX + "to approve: {{ task.subject }}", _APPROVAL_BODY)
 
 
-def failure_mail() -> SmtpNotifier:
+def failure_mail() -> MailNotifier:
     """Return the callback that mails the owner, whom the variable ``kafka_capacity_owner`` names."""
     return _mail(_OWNER, _SUBJECT, _BODY)
 
@@ -83,14 +104,13 @@ _OWNER = f"(var.value.get('{OWNER}', '') or 'root@localhost')"  # an empty varia
 _SENDER = f"(var.value.get('{SENDER}', '') or '{DEFAULT_SENDER}')"
 
 
-def _mail(to: str, subject: str, html: str) -> SmtpNotifier:
+def _mail(to: str, subject: str, html: str) -> MailNotifier:
     """Return what mails; to whom is an expression of a template."""
-    return PromptSmtpNotifier(
+    return MailNotifier(
         to=f"{{{{ {to} }}}}",
         from_email=f"{{{{ {_SENDER} }}}}",
         subject=subject,
         html_content=html,
-        smtp_conn_id=SMTP_CONN_ID,
     )
 
 

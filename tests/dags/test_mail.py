@@ -217,14 +217,41 @@ def test_a_silent_server_costs_one_short_wait(tell, monkeypatch, silent):
     assert time.monotonic() - began < 5  # the provider's hook would try six times
 
 
-def test_the_wait_is_short_without_a_setting_for_reports_and_for_the_owners_mail(services, monkeypatch):
+def test_the_wait_is_short_without_a_setting(services, monkeypatch):
     from kafka_capacity_airflow.mail import PromptSmtpHook
-    from kafka_capacity_airflow.notices import failure_mail
 
     connect(monkeypatch, 25)
-    for hook in (PromptSmtpHook(), failure_mail().hook):
-        hook.smtp_connection = hook.get_connection("smtp_default")
-        assert (hook.timeout, hook.smtp_retry_limit) == (20, 0)
+    hook = PromptSmtpHook()
+    hook.smtp_connection = hook.get_connection("smtp_default")
+    assert (hook.timeout, hook.smtp_retry_limit) == (20, 0)
+
+
+def failed_task():
+    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
+
+    of = {"dag_id": "kafka_capacity_plan", "task_id": "pin", "run_id": "weekly", "map_index": -1, "try_number": 1}
+    return RuntimeTaskInstance.model_construct(**of, rendered_map_index=None)
+
+
+def test_an_owner_who_is_refused_beside_others_is_named_in_the_log(server, caplog):
+    from kafka_capacity_airflow.notices import failure_mail
+
+    server.refused = {VP: "550 5.1.1 no such user"}
+    variables = {"kafka_capacity_owner": f"{SRE}, {VP}"}
+    failure_mail()({"ti": failed_task(), "run_id": "weekly", "exception": "gone", "var": {"value": variables}})
+    assert [to for _, to in server.taken] == [[SRE]]
+    (record,) = [record for record in caplog.records if record.name == "kafka_capacity"]
+    assert record.getMessage() == (f"not mailed, through the connection smtp_default: {VP} (550 5.1.1 no such user)")
+
+
+def test_a_silent_server_costs_the_owners_mail_one_short_wait(services, monkeypatch, silent, caplog):
+    from kafka_capacity_airflow.notices import failure_mail
+
+    connect(monkeypatch, silent, timeout=1)
+    began = time.monotonic()
+    failure_mail()({"ti": failed_task(), "run_id": "weekly", "exception": "gone", "var": {"value": {}}})
+    assert time.monotonic() - began < 5
+    assert "not mailed, through the connection smtp_default: root@localhost (" in caplog.text
 
 
 @pytest.mark.parametrize("given", [{}, {"kafka_capacity_owner": "", "kafka_capacity_sender": ""}])
@@ -239,15 +266,11 @@ def test_the_owners_mail_has_its_addresses_where_variables_are_empty(services, g
 
 
 def test_the_owners_mail_keeps_the_lines_of_an_error(services):
-    from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
-
     from kafka_capacity_airflow.notices import failure_mail
 
-    of = {"dag_id": "kafka_capacity_plan", "task_id": "pin", "run_id": "weekly", "map_index": -1, "try_number": 1}
-    ti = RuntimeTaskInstance.model_construct(**of, rendered_map_index=None)
     error = ValueError("north: it has <no> inventory\nsouth: it has none either")
     mails = len(services.mail.messages())
-    failure_mail()({"ti": ti, "run_id": "weekly", "exception": error, "var": {"value": {}}})
+    failure_mail()({"ti": failed_task(), "run_id": "weekly", "exception": error, "var": {"value": {}}})
     (mail,) = services.mail.messages()[mails:]
     message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
     shown = "<p>north: it has &lt;no&gt; inventory<br>south: it has none either<br></p>"
