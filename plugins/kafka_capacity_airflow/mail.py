@@ -48,6 +48,8 @@ def send_message(message: EmailMessage, recipients: Sequence[str]) -> dict[str, 
             if not isinstance(client, smtplib.SMTP):
                 raise ConnectionError(f"the SMTP connection {SMTP_CONN_ID} could not be opened")
             refused = client.send_message(message, to_addrs=list(recipients))
-    except smtplib.SMTPRecipientsRefused as error:  # it takes every one of them to be refused
-        refused = error.recipients
+    except smtplib.SMTPRecipientsRefused as error:  # nobody was mailed
+        # A server that hangs up (421) does so before it was asked for all of them.
+        last = list(error.recipients.values())[-1]
+        refused = dict.fromkeys(recipients, last) | error.recipients
     return {address: f"{code} {text.decode(errors='replace')}" for address, (code, text) in refused.items()}

@@ -171,6 +171,17 @@ def test_who_may_be_told_soon_is_tried_again_alone(tell, server, tmp_path):
     assert notes(tmp_path) == []
 
 
+def test_where_a_server_hangs_up_amid_the_recipients_nobody_counts_as_told(tell, server, tmp_path):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    server.refused = {SRE: "421 too busy"}
+    with pytest.raises(UntoldError, match=rf"{VP} \(421 too busy\)"):
+        tell("one")
+    server.refused = {}
+    tell("one")
+    assert server.taken == [("one", [SRE, VP])]
+
+
 def test_at_the_last_try_one_who_is_left_is_a_warning(tell, server):
     server.refused = {VP: "451 come back later"}
     assert tell("one", is_last_try=True) == {VP: "451 come back later"}
