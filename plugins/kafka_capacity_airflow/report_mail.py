@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_capacity.errors import DamagedObjectError, MissingManifestError, StorageError
+from kafka_capacity.errors import DamagedObjectError, MissingManifestError, RequestError, StorageError
 from kafka_capacity.objects.keys import told_key, untold_key
 from kafka_capacity.objects.manifest import change_with_own_hash, read_with_own_hash, with_own_hash
 from kafka_capacity.objects.store import ObjectStore
@@ -61,6 +61,7 @@ class ReportMail:
 
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
+            RequestError: nobody has been told, and nobody will be until a setting is changed.
         """
         left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
         # A run that is cleared mails again.
@@ -71,11 +72,12 @@ class ReportMail:
                 return {}
             try:
                 untold = self._send(store, tuple(left))
-            except (OSError, AirflowException) as error:
-                untold = dict.fromkeys(left, str(error) or type(error).__name__)
-                self._keep(store, untold)
-                msg = f"not mailed: {untold_text(untold)}; the next try sends to them, or else the cluster's next run"
-                raise UntoldError(msg) from error
+            except (RequestError, OSError, AirflowException) as error:
+                self._keep(store, dict.fromkeys(left, str(error) or type(error).__name__))
+                is_final = isinstance(error, RequestError)
+                who_next = "the cluster's next run" if is_final or is_last_try else "this task's next try"
+                msg = f"nobody was mailed: {error}; {who_next} sends to {', '.join(left)}"
+                raise (RequestError if is_final else UntoldError)(msg) from error
         self._keep(store, untold)
         if untold:
             log.warning("not mailed: %s; the cluster's next run tries again", untold_text(untold))
@@ -107,7 +109,8 @@ class ReportMail:
 def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: datetime.datetime) -> list[str]:
     """Mail each owner what to do by a report, once a plan; returns whom.
 
-    Raises UntoldError where some could not be mailed; the others were, and are not mailed again.
+    Raises UntoldError where some could not be mailed; the others were, and are not mailed again. Raises RequestError
+    where nobody can be until a setting is changed.
     """
     report = published_report(store, plan)
     report["links"] = {**report["links"], "report_uri": browser_url(store, plan.report_key)}
@@ -212,7 +215,7 @@ def tell_earlier(store: ObjectStore, notes: list[str]) -> None:
             refused = mail._send(store, left) if left else {}
         except MissingManifestError as error:
             log.warning("an earlier report no longer exists and cannot be mailed: %s", error)
-        except (OSError, AirflowException, StorageError) as error:
+        except (RequestError, OSError, AirflowException, StorageError) as error:
             log.warning("reports of earlier runs still not mailed: %s", error)
             return
         else:

@@ -14,6 +14,7 @@ from email.message import EmailMessage
 
 import pytest
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
 
 from kafka_capacity.objects.store import open_store
 from tests.ports import free_port
@@ -295,6 +296,107 @@ def test_a_wrong_setting_is_named_without_its_value(tell, monkeypatch):
     with pytest.raises(RequestError, match="extra of smtp_default has a timeout that is not a whole number") as error:
         tell("one")
     assert "hunter2" not in str(error.value)
+
+
+class Login:
+    """Lets nobody in, with an answer of its own."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, server, session, envelope, mechanism, auth_data):
+        return AuthResult(success=False, handled=False, message=self.answer)
+
+
+@pytest.fixture
+def wants_login(services, monkeypatch):
+    """A server that lets nobody in; gives what makes it answer, and what it takes."""
+    login = Login("535 5.7.8 svc-mail: credentials invalid")
+    handler = Server()
+    auth = {"authenticator": login, "auth_require_tls": False}
+    at = {"hostname": "127.0.0.1", "port": free_port(), "ready_timeout": PATIENCE_SECONDS}
+    controller = Controller(handler, **at, **auth)
+    controller.start()
+    found = {"conn_type": "smtp", "host": "127.0.0.1", "port": controller.port, "login": "svc-mail"}
+    found |= {"password": "hunter2", "extra": {"disable_ssl": True, "disable_tls": True}}
+    monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(found))
+    login.server = f"the mail server 127.0.0.1:{controller.port} of the connection smtp_default"
+    yield login
+    controller.stop()
+
+
+def test_a_refused_login_is_told_of_the_connection_and_not_tried_again(tell, wants_login, tmp_path):
+    from kafka_capacity.errors import RequestError  # which the retry policy lets fail at once
+
+    with pytest.raises(RequestError) as error:
+        tell("one")
+    why = f"{wants_login.server} refuses the login (535 5.7.8 ***: credentials invalid)"
+    remedy = "correct the connection's login and password"
+    assert str(error.value) == f"nobody was mailed: {why}; {remedy}; the cluster's next run sends to {SRE}, {VP}"
+    assert notes(tmp_path) == [dict.fromkeys([SRE, VP], f"{why}; {remedy}")]
+    assert error.value.__cause__.__cause__ is None
+
+
+def test_a_login_that_is_not_taken_now_is_tried_again(tell, wants_login):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    wants_login.answer = "454 4.7.0 later"
+    with pytest.raises(UntoldError, match=r"refuses the login \(454 4.7.0 later\).*this task's next try sends to"):
+        tell("one")
+
+
+@pytest.mark.parametrize(
+    ("changes", "may_pass", "what"),
+    [
+        ({"host": "mail.invalid"}, True, "is not found by its name .*; if it persists, correct the connection's host"),
+        ({"disable_ssl": False}, False, r"does not begin with SSL on this port \(.*write .disable_ssl.: true into"),
+        ({"disable_tls": False}, False, "does not offer STARTTLS; write .disable_tls.: true into"),
+        ({"login": "a", "password": "b"}, False, "takes no login on this port; remove the connection's login"),
+        ({"ssl_context": "hunter2", "disable_tls": False}, False, "write default or none as ssl_context"),
+        ({"port": 1}, True, r":1 of the connection smtp_default cannot be used \(.*refused\); if it persists"),
+        ({"host": None}, False, "the connection smtp_default has no host"),
+    ],
+)
+def test_what_is_wrong_with_a_connection_is_said_with_what_to_set(tell, server, monkeypatch, changes, may_pass, what):
+    from kafka_capacity.errors import RequestError
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    found = json.loads(os.environ["AIRFLOW_CONN_SMTP_DEFAULT"])
+    fields = {"host", "port", "login", "password"}
+    found |= {key: value for key, value in changes.items() if key in fields}
+    found["extra"] |= {key: value for key, value in changes.items() if key not in fields}
+    monkeypatch.setenv("AIRFLOW_CONN_SMTP_DEFAULT", json.dumps(found))
+    with pytest.raises(UntoldError if may_pass else RequestError, match=what) as error:
+        tell("one")
+    assert "smtp_default" in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+def test_without_a_connection_it_is_asked_for(tell, monkeypatch):
+    from kafka_capacity.errors import RequestError
+
+    monkeypatch.delenv("AIRFLOW_CONN_SMTP_DEFAULT")
+    with pytest.raises(RequestError, match="there is no connection smtp_default; add it to Airflow"):
+        tell("one")
+
+
+def test_a_sender_and_a_message_that_are_refused_are_not_blamed_on_recipients(tell, server, monkeypatch):
+    from kafka_capacity.errors import RequestError
+
+    async def refuse_sender(self, server, session, envelope, address, options):
+        return "553 5.7.1 not you"
+
+    async def refuse_message(self, server, session, envelope):
+        return "552 5.3.4 too large"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Server, "handle_DATA", refuse_message)
+        with pytest.raises(RequestError, match=r"refuses the message \(552 5.3.4 too large\)"):
+            tell("one")
+    monkeypatch.setattr(Server, "handle_MAIL", refuse_sender, raising=False)
+    what = r"refuses the sender \S+@\S+ \(553 5.7.1 not you\); correct the variable kafka_capacity_sender"
+    with pytest.raises(RequestError, match=what):
+        tell("two")
 
 
 @pytest.fixture
