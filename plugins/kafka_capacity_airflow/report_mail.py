@@ -27,7 +27,7 @@ from kafka_capacity.plan.publish import mail_report, published_report
 from kafka_capacity.plan.untold import keep_untold, read_untold, untold_text
 from kafka_capacity.report.email import build_owner_email
 from kafka_capacity_airflow.mail import send_message
-from kafka_capacity_airflow.settings import browser_url, sender
+from kafka_capacity_airflow.settings import RECIPIENTS, browser_url, sender
 
 log = logging.getLogger("kafka_capacity")
 
@@ -38,6 +38,15 @@ Told: TypeAlias = dict[str, dict[str, str]]
 
 class UntoldError(AirflowException):
     """Recipients could not be told; trying again may help."""
+
+
+def _is_final(why: str) -> bool:
+    """Return whether a server refused a recipient for good, by its answer."""
+    return why.startswith("5")
+
+
+def _who_next(is_over: bool) -> str:
+    return "the cluster's next run" if is_over else "this task's next try"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,34 +66,48 @@ class ReportMail:
     def tell(self, store: ObjectStore, *, is_last_try: bool) -> dict[str, str]:
         """Mail the report to all, or to those whom an earlier try could not tell; returns who was not, each with why.
 
-        After the last try what may pass is left to the next run.
+        Whom the server refused for good is left to the next run, and so is everybody after the last try.
 
         Raises:
             UntoldError: nobody has been told, or some may be told soon.
-            RequestError: nobody has been told, and nobody will be until a setting is changed.
+            RequestError: nobody has been told, and nobody will be until a setting or an address is changed.
         """
-        left = read_untold(store, self.note)["untold"] if store.exists(self.note) else self.recipients
+        earlier = read_untold(store, self.note)["untold"] if store.exists(self.note) else {}
+        refused = {address: why for address, why in earlier.items() if _is_final(why)}
+        if refused == earlier:  # nobody else is left: somebody cleared the task, and means these
+            refused = {}
+        to = [address for address in earlier or self.recipients if address not in refused]
         # A run that is cleared mails again.
-        with claimed(store, self.plan, list(left), self.run_id, again=True) as left:
+        with claimed(store, self.plan, to, self.run_id, again=True) as left:
             if not left:
-                count, why = len(self.recipients), "the same plan is not mailed twice"
+                count, why = len(to), "the same plan is not mailed twice"
                 log.info("all %d recipients have this report, or get it from another run: %s", count, why)
-                return {}
+                return refused
             try:
                 untold = self._send(store, tuple(left))
             except (RequestError, OSError, AirflowException) as error:
-                self._keep(store, dict.fromkeys(left, str(error) or type(error).__name__))
+                self._keep(store, refused | dict.fromkeys(left, str(error) or type(error).__name__))
                 is_final = isinstance(error, RequestError)
-                who_next = "the cluster's next run" if is_final or is_last_try else "this task's next try"
-                msg = f"nobody was mailed: {error}; {who_next} sends to {', '.join(left)}"
+                msg = f"nobody was mailed: {error}; {_who_next(is_final or is_last_try)} sends to {', '.join(left)}"
                 raise (RequestError if is_final else UntoldError)(msg) from error
-        self._keep(store, untold)
-        if untold:
-            log.warning("not mailed: %s; the cluster's next run tries again", untold_text(untold))
-        may_pass = any(why.startswith("4") for why in untold.values())
-        if set(untold) == set(self.recipients) or (may_pass and not is_last_try):
-            raise UntoldError(f"not mailed: {untold_text(untold)}")
-        return untold
+        self._keep(store, refused | untold)
+        return self._left_of(refused, untold, is_last_try=is_last_try)
+
+    def _left_of(self, refused: dict[str, str], untold: dict[str, str], *, is_last_try: bool) -> dict[str, str]:
+        """Return who is left after a try, beside those whom an earlier one found refused for good; warn of them."""
+        passing = {} if is_last_try else {address: why for address, why in untold.items() if not _is_final(why)}
+        final = {address: why for address, why in untold.items() if address not in passing}
+        if final:
+            log.warning("not mailed: %s; %s tries again", untold_text(final), _who_next(True))
+        if passing:
+            raise UntoldError(f"not mailed: {untold_text(passing)}; {_who_next(False)} sends to them")
+        everybody = refused | untold
+        if set(everybody) == set(self.recipients):
+            remedy = f"correct recipients, of the run or in the variable {RECIPIENTS}"
+            is_final = all(map(_is_final, everybody.values()))
+            msg = f"nobody takes the report: {untold_text(everybody)}"
+            raise RequestError(f"{msg}; {remedy}") if is_final else UntoldError(msg)
+        return everybody
 
     def _send(self, store: ObjectStore, recipients: tuple[str, ...]) -> dict[str, str]:
         message = mail_report(
@@ -138,7 +161,8 @@ def mail_owners(store: ObjectStore, plan: PinnedPlan, run_id: str, run_after: da
                 mailed.append(owner)
                 log.info("mailed %s their to-dos", owner)
     if untold:
-        raise UntoldError(f"not mailed: {untold_text(untold)}")
+        msg = f"not mailed: {untold_text(untold)}"
+        raise (RequestError if all(map(_is_final, untold.values())) else UntoldError)(msg)
     return mailed
 
 

@@ -33,9 +33,11 @@ class Server:
     def __init__(self):
         self.refused = {}
         self.taken = []
+        self.asked = lambda address: None  # what happens for each recipient
         self.meanwhile = lambda: None  # what happens while a mail is taken
 
     async def handle_RCPT(self, server, session, envelope, address, options):
+        self.asked(address)
         if address in self.refused:
             return self.refused[address]
         envelope.rcpt_tos.append(address)
@@ -172,6 +174,31 @@ def test_who_may_be_told_soon_is_tried_again_alone(tell, server, tmp_path):
     assert notes(tmp_path) == []
 
 
+def test_who_is_refused_for_good_is_not_tried_again_by_the_task_that_tries_again(tell, server, tmp_path, caplog):
+    from kafka_capacity_airflow.report_mail import UntoldError
+
+    third = "ops@example.net"
+    asked = []
+    server.asked = asked.append
+    server.refused = {SRE: "451 come back later", VP: "550 no such user"}
+    for _ in range(3):
+        with pytest.raises(UntoldError, match=rf"not mailed: {SRE} \(451 come back later\); this task's next try"):
+            tell("one", recipients=(SRE, VP, third))
+    assert asked == [SRE, VP, third, SRE, SRE]
+    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warnings == [f"not mailed: {VP} (550 no such user); the cluster's next run tries again"]
+    # The last try counts and names all who are left.
+    assert tell("one", recipients=(SRE, VP, third), is_last_try=True) == server.refused
+    assert notes(tmp_path) == [server.refused]
+    assert f"not mailed: {SRE} (451 come back later); the cluster's next run tries again" in caplog.text
+    # Of those who are left for good somebody who clears the task means these.
+    server.refused = {VP: "550 no such user"}
+    assert tell("one", recipients=(SRE, VP, third)) == server.refused
+    server.refused = {}
+    assert tell("one", recipients=(SRE, VP, third)) == {}
+    assert notes(tmp_path) == []
+
+
 def test_where_a_server_hangs_up_amid_the_recipients_nobody_counts_as_told(tell, server, tmp_path):
     from kafka_capacity_airflow.report_mail import UntoldError
 
@@ -188,12 +215,12 @@ def test_at_the_last_try_one_who_is_left_is_a_warning(tell, server):
     assert tell("one", is_last_try=True) == {VP: "451 come back later"}
 
 
-def test_where_nobody_takes_it_the_task_fails(tell, server, tmp_path):
-    from kafka_capacity_airflow.report_mail import UntoldError
+def test_where_nobody_takes_it_the_task_fails_and_tries_no_more(tell, server, tmp_path):
+    from kafka_capacity.errors import RequestError
 
     server.refused = {SRE: "550 closed", VP: "550 closed"}
-    with pytest.raises(UntoldError, match=rf"{SRE} \(550 closed\)"):
-        tell("one", is_last_try=True)
+    with pytest.raises(RequestError, match=rf"{SRE} \(550 closed\).*correct recipients.*kafka_capacity_recipients"):
+        tell("one")
     assert notes(tmp_path) == [{SRE: "550 closed", VP: "550 closed"}]
 
 
@@ -417,6 +444,15 @@ def test_owners_are_mailed_what_to_do_once_a_plan(to_do, server):
     assert [to for _, to in server.taken] == [[SRE], [VP]]
     assert server.taken[0][0] == "[kafka-capacity] payments: 1 thing for you to do (2026-11-20)"
     assert to_do("two") == []
+
+
+def test_where_owners_are_refused_for_good_the_task_tries_no_more(to_do, server):
+    from kafka_capacity.errors import RequestError
+
+    server.refused = {SRE: "550 no such user"}
+    with pytest.raises(RequestError, match=rf"not mailed: {SRE} \(550 no such user\)"):
+        to_do()
+    assert [to for _, to in server.taken] == [[VP]]
 
 
 def test_an_owner_who_is_refused_is_tried_again_alone(to_do, server):
