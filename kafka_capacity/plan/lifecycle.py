@@ -12,7 +12,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -34,6 +34,7 @@ LIFECYCLE_KIND = "kafka-capacity-lifecycle"
 LIFECYCLE_VERSION = 1
 ALIKE_DAYS = 35  # a report is compared with one that was asked the same rather than with a newer one, up to this age
 CLUSTER = "cluster"  # what problems are of that the one check of the cluster's health finds, whatever is asked
+ANSWERED = "answered"  # the request for an approval that was made last of those that were answered
 GRAVE = frozenset({Severity.FATAL, Severity.SERIOUS})
 
 
@@ -174,7 +175,8 @@ def observed(
         if row["code"] not in other_limits:  # a plan of what would be under other limits tells nothing of these
             entries[key] = _seen(entries.get(key), row, decision)
     head = {"kind": LIFECYCLE_KIND, "version": LIFECYCLE_VERSION, "cluster": decision["cluster"]}
-    return {**head, "day": ds, "entries": entries}
+    answered = {} if document is None else {key: value for key, value in document.items() if key == ANSWERED}
+    return {**head, **answered, "day": ds, "entries": entries}
 
 
 def _seen(old: Entry | None, row: Row, decision: Mapping[str, Any]) -> Entry:
@@ -204,6 +206,14 @@ def question_of(row: Row) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request to approve a plan."""
+
+    plan_id: str
+    asked: str  # when the run was due that made it: ISO 8601, in UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """What somebody says of problems or actions."""
 
@@ -213,16 +223,28 @@ class Said:
     on: str  # the day
     reason: str = ""  # why; needed to dismiss
     until: str = ""  # the last day of a dismissal; empty for ever
+    answers: Request | None = None  # the request that it is the answer to
 
 
 def after_saying(document: Mapping[str, Any] | None, decision: Mapping[str, Any], *all_said: Said) -> dict[str, Any]:
     """Return the document after somebody claimed, released, dismissed or reopened something of a decision.
+
+    Who rejects a plan after a later request of another one was answered dismisses nothing: that answer stands.
 
     Raises RequestError where the decision has no such problem or action, nothing would change, or a dismissal has no
     reason.
     """
     changed = observed(document, decision, None)
     for said in all_said:
+        last = changed.get(ANSWERED) or {"plan_id": "", "asked": ""}
+        if said.answers is not None:
+            is_late = said.answers.asked < last["asked"]
+            if is_late and said.verb is Verb.DISMISS and said.answers.plan_id != last["plan_id"]:
+                why = f"plan {last['plan_id']}, whose approval was asked for later, was answered before"
+                log.warning("the rejection of plan %s dismisses nothing: %s", said.answers.plan_id, why)
+                continue
+            if not is_late:
+                changed[ANSWERED] = asdict(said.answers)
         changed = {**changed, "entries": _after(changed["entries"], decision, said)}
     return changed
 

@@ -74,6 +74,7 @@ class OptionalApprovalOperator(ApprovalOperator):
         is_approved = answer["chosen_options"] == [self.APPROVE]
         steps.keep_answer(
             self.pinned,
+            asked=context["dag_run"].run_after,
             is_approved=is_approved,
             by=str((answer["responded_by_user"] or {}).get("name") or "an approver"),
             on=answer["responded_at"].date(),

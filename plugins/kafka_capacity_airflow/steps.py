@@ -15,7 +15,7 @@ from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_days, list_inventory_clusters, untold_prefix
 from kafka_capacity.plan.fleet import write_fleet_page
-from kafka_capacity.plan.lifecycle import Said, Verb, keep_said
+from kafka_capacity.plan.lifecycle import Request, Said, Verb, keep_said
 from kafka_capacity.plan.load_profile import profile_inputs, profile_without_spark
 from kafka_capacity.plan.pinned import PinnedPlan, pin_plan, read_plan_inputs
 from kafka_capacity.plan.plan_dataset import seal_plan
@@ -234,17 +234,31 @@ def write_fleet() -> str:
     return browser_url(store, write_fleet_page(store))
 
 
-def keep_answer(pinned: Mapping[str, str], *, is_approved: bool, by: str, on: datetime.date, reason: str) -> None:
-    """Keep what somebody answered: who approves has what is due now, who rejects does without the move."""
+def keep_answer(
+    pinned: Mapping[str, str],
+    *,
+    asked: datetime.datetime,
+    is_approved: bool,
+    by: str,
+    on: datetime.date,
+    reason: str,
+) -> None:
+    """Keep what somebody answered to the request of the run that was due at a time.
+
+    Who approves has what is due now, who rejects does without the move, unless another plan, of a later run, was
+    answered before.
+    """
     from kafka_capacity.plan.decision_box import approved_actions
 
     store, plan = airflow_store(), PinnedPlan(**pinned)
     decision = read_decision(store, plan.plan_prefix)
     moves = [one["id"] for one in decision["actions"] if one["code"] == "move"]
-    asked = approved_actions(decision) if is_approved else moves
-    if asked:
-        verb = Verb.CLAIM if is_approved else Verb.DISMISS
-        keep_said(store, decision, Said(ids=tuple(asked), verb=verb, by=by, on=on.isoformat(), reason=reason))
+    ids = approved_actions(decision) if is_approved else moves
+    verb = Verb.CLAIM if is_approved else Verb.DISMISS
+    at = asked.astimezone(datetime.UTC).isoformat(timespec="microseconds")
+    request = Request(plan_id=plan.plan_id, asked=at)
+    said = Said(ids=tuple(ids), verb=verb, by=by, on=on.isoformat(), reason=reason, answers=request)
+    keep_said(store, decision, said)
 
 
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:

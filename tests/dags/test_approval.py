@@ -198,7 +198,8 @@ def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
         "responded_at": NOON,
         "responded_by_user": {"id": "7", "name": "ana"},
     }
-    given = operator.execute_complete({"ti": SimpleNamespace(), "task": operator}, event)
+    run = SimpleNamespace(run_after=NOON)
+    given = operator.execute_complete({"ti": SimpleNamespace(), "task": operator, "dag_run": run}, event)
     assert given["chosen_options"] == [chosen]
     entries = read_entries(store, decision)
     found = {
@@ -214,3 +215,34 @@ def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
     assert {one["on"] for entry in entries.values() if (one := entry["claimed"] or entry["dismissed"])} == {
         "2026-11-20"
     }
+
+
+def test_the_rejection_of_an_old_request_changes_nothing_of_a_later_one(services, monkeypatch, tmp_path, caplog):
+    from kafka_capacity.objects.store import open_store
+    from kafka_capacity.plan.lifecycle import read_entries
+    from kafka_capacity_airflow import steps
+
+    move = {"id": "move-to-10-brokers", "code": "move", "about": "move to 10 brokers", "text": "Move.", "by": None}
+    today = {"broker_count": 9, "fullest_disk_ratio": None, "usd_per_month": None}
+    actions = [{**move, "broker_count": 10}]
+    decision = {"cluster": "north", "ds": DAY, "problems": [], "actions": actions, "today": today}
+    store = open_store(str(tmp_path))
+    monkeypatch.setattr(steps, "airflow_store", lambda: store)
+    monkeypatch.setattr(steps, "read_decision", lambda store, prefix: decision)
+
+    def answer(plan_id, hour, *, is_approved, reason):
+        pinned = {"cluster": "north", "ds": DAY, "inventory_sha256": "a", "plan_id": plan_id}
+        asked = NOON.replace(hour=hour)
+        steps.keep_answer(pinned, asked=asked, is_approved=is_approved, by="ana", on=NOON.date(), reason=reason)
+        return read_entries(store, decision)["move-to-10-brokers"]
+
+    answer("later", 11, is_approved=True, reason="go")
+    entry = answer("early", 9, is_approved=False, reason="stale")
+    assert (entry["claimed"]["reason"], entry["dismissed"]) == ("go", None)
+    assert (
+        "the rejection of plan early dismisses nothing: plan later, whose approval was asked for later" in caplog.text
+    )
+    # The same plan, whichever run asked for it, and a later one are what the answer is of.
+    assert answer("later", 10, is_approved=False, reason="no more")["dismissed"]["reason"] == "no more"
+    assert answer("latest", 12, is_approved=True, reason="")["dismissed"] is None
+    assert answer("newest", 13, is_approved=False, reason="not now")["dismissed"]["reason"] == "not now"

@@ -12,6 +12,7 @@ from kafka_capacity.objects.keys import lifecycle_key
 from kafka_capacity.objects.store import LocalStore
 from kafka_capacity.plan.effects import ended
 from kafka_capacity.plan.lifecycle import (
+    Request,
     Said,
     Verb,
     entries_of,
@@ -186,6 +187,18 @@ def test_a_plan_that_was_asked_otherwise_says_nothing_of_what_others_asked(first
     what_if = decided("2026-11-03", [])
     kept = observed(document, what_if, changed("disk-over-limit", "groups-at-risk", is_alike=False))
     assert [key for key, entry in entries_of(kept).items() if entry["done"]] == ["disk-over-limit"]
+
+
+def test_a_report_keeps_which_request_was_answered_last():
+    early, late = (Request(plan_id=name, asked=f"2026-11-0{day}T06:00") for name, day in (("a", 1), ("b", 2)))
+    decision = decided("2026-11-01", [], [MOVE])
+    document = say(None, decision, Verb.CLAIM, "move-to-15-brokers", answers=late)
+    document = observed(document, decided("2026-11-08", [], [MOVE]), None)
+    document = say(document, decision, Verb.DISMISS, "move-to-15-brokers", reason="stale", answers=early)
+    assert entries_of(document)["move-to-15-brokers"]["dismissed"] is None
+    # Who says so without a request is heard.
+    document = say(document, decision, Verb.DISMISS, "move-to-15-brokers", reason="no")
+    assert entries_of(document)["move-to-15-brokers"]["dismissed"]["reason"] == "no"
 
 
 def test_of_several_that_say_something_at_once_all_are_kept(tmp_path, first):
