@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError
+from kafka_capacity.errors import DamagedObjectError, InventoryError, RequestError, StorageError
 from kafka_capacity.inventory.history import keep_history
 from kafka_capacity.inventory.staging import load_findings, newest_complete, stage
 from kafka_capacity.objects.keys import list_days, list_inventory_clusters, untold_prefix
@@ -258,7 +258,10 @@ def keep_answer(
     at = asked.astimezone(datetime.UTC).isoformat(timespec="microseconds")
     request = Request(plan_id=plan.plan_id, asked=at)
     said = Said(ids=tuple(ids), verb=verb, by=by, on=on.isoformat(), reason=reason, answers=request)
-    keep_said(store, decision, said)
+    try:
+        keep_said(store, decision, said)
+    except StorageError as error:  # the answer stands: what it releases does not wait for what is kept of it
+        log.warning("the answer was not kept for the next report: %s", error)
 
 
 def seal(pinned: Mapping[str, str]) -> dict[str, Any]:

@@ -218,6 +218,7 @@ def test_who_approves_has_what_is_due_and_who_rejects_does_without_the_move(
 
 
 def test_the_rejection_of_an_old_request_changes_nothing_of_a_later_one(services, monkeypatch, tmp_path, caplog):
+    from kafka_capacity.objects.keys import lifecycle_key
     from kafka_capacity.objects.store import open_store
     from kafka_capacity.plan.lifecycle import read_entries
     from kafka_capacity_airflow import steps
@@ -246,3 +247,14 @@ def test_the_rejection_of_an_old_request_changes_nothing_of_a_later_one(services
     assert answer("later", 10, is_approved=False, reason="no more")["dismissed"]["reason"] == "no more"
     assert answer("latest", 12, is_approved=True, reason="")["dismissed"] is None
     assert answer("newest", 13, is_approved=False, reason="not now")["dismissed"]["reason"] == "not now"
+    # An answer stands, whatever becomes of what is kept of it.
+    store.write_bytes(lifecycle_key("north"), b"{")
+    steps.keep_answer(
+        {"cluster": "north", "ds": DAY, "inventory_sha256": "a", "plan_id": "newest"},
+        asked=NOON,
+        is_approved=True,
+        by="ana",
+        on=NOON.date(),
+        reason="",
+    )
+    assert "the answer was not kept for the next report: " in caplog.text
