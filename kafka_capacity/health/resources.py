@@ -13,6 +13,7 @@ from kafka_capacity.health.cluster_view import ClusterView, called
 from kafka_capacity.health.problem import Code, Figure, Problem, serious, warning
 from kafka_capacity.kafka.arrays import Floats, Indices
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
+from kafka_capacity.kafka.reassignment.kafka_json import has_several
 from kafka_capacity.proposal.constraints.kinds import where_of
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import format_limit, plural, whole_percent
@@ -57,7 +58,12 @@ def check_resources(view: ClusterView) -> Iterator[Problem]:
             f"worst is {where_of(brokers, worst)} with {_used(resource, needed, there, share)}"
         )
         where, figure = called("broker", brokers.ids[over].tolist()), Figure(needed, there * share, UNITS[resource])
-        yield serious(_CODES[resource], where, message, _REMEDIES[resource], figure=figure)
+        remedy = _REMEDIES[resource]
+        if resource is Resource.DISK and (other := float(brokers.known_other_bytes[worst])) > 0:
+            message += f", {amounts_apart(resource, needed, there)(other)} of it other data than replicas"
+            if other > allowed[worst]:
+                remedy = f"remove other data, or replace broker {int(brokers.ids[worst])}"
+        yield serious(_CODES[resource], where, message, remedy, figure=figure)
 
 
 def _used(resource: Resource, needed: float, there: float, share: float) -> str:
@@ -80,8 +86,8 @@ def check_log_dirs(view: ClusterView) -> Iterator[Problem]:
         return
     is_told = is_held & (snapshot.log_dir >= 0)
     held = held_today(snapshot, dirs, {}) + dirs.known_other_bytes
-    ids, owner, count = np.unique(dirs.broker_id, return_inverse=True, return_counts=True)
-    is_judged = (count > 1) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
+    ids, owner = np.unique(dirs.broker_id, return_inverse=True)
+    is_judged = has_several(dirs, ids) & ~np.isin(ids, snapshot.replicas[is_held & ~is_told])
     share = view.limits.ratio(Resource.DISK, Condition.NORMAL)
     is_known = is_judged[owner] & np.isfinite(dirs.total_bytes)
     used = held / np.maximum(dirs.total_bytes, 1e-9)

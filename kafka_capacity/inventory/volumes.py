@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import defaultdict
 from dataclasses import replace
 
@@ -12,27 +13,46 @@ import pyarrow as pa
 from kafka_capacity.inventory.column_values import floats, values
 from kafka_capacity.kafka.arrays import Floats, Indices, Ints
 from kafka_capacity.kafka.cluster.snapshot import Snapshot
+from kafka_capacity.kafka.reassignment.kafka_json import has_several
 
 OTHER_DATA_RATIO = 0.1
 """Of what a log dir has in total, what may be in use beside replicas: file systems reserve some, logs have indexes."""
 _TOLD_APART_RATIO = 0.01
 """Of a disk: what is less says nothing of other data, as sizes and free space are not read at the same moment."""
+_WITH_DATA_RATIO = 0.06  # of a volume: what is less may be what a file system takes, up to 5 % of an empty one
 _ROUND_BYTES = (10**6, 2**20)
 """What brokers tell to the byte is no multiple of these; what was written by hand is."""
 
 
 def volume_of(log_dirs: pa.Table) -> Indices:
-    """Return int64[D], the position of the first log directory on the same volume as each.
+    """Return intp[D], the position of the first log directory of the same broker that is on the same volume as each.
 
-    Two of a broker are where both tell the same to the byte although there is data: disks of their own never do.
+    Two paths share one where every broker that has both tells the same of them to the byte, and one of them has data on
+    it: disks of their own never do. So brokers with the same paths are taken to be alike, the new and empty among them.
     """
-    columns = (floats(log_dirs.column(name)) for name in ("broker_id", "total_bytes", "usable_bytes"))
+    columns = (floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes"))
     told = np.stack([*columns], axis=1)
-    _, first, group = np.unique(told, axis=0, return_index=True, return_inverse=True)
-    _, total, usable = told.T
+    total, usable = told.T
     is_rounded = np.logical_or.reduce([usable % unit == 0 for unit in _ROUND_BYTES])
-    has_data = total - usable > OTHER_DATA_RATIO * total
-    return np.where(has_data & ~is_rounded, first[group.ravel()], np.arange(len(told)))
+    is_evidence = (total - usable > _WITH_DATA_RATIO * total) & ~is_rounded
+    is_known = np.isfinite(total) & np.isfinite(usable)
+    path, of_broker = values(log_dirs.column("path")), defaultdict(list)
+    for place, broker in enumerate(values(log_dirs.column("broker_id"))):
+        of_broker[broker].append(place)
+    pairs = [pair for places in of_broker.values() for pair in itertools.combinations(places, 2)]
+    shared, apart = set(), set()
+    for one, other in pairs:
+        if is_known[one] and is_known[other]:
+            is_same = bool((told[one] == told[other]).all())
+            if not is_same:
+                apart.add((path[one], path[other]))
+            elif is_evidence[one]:
+                shared.add((path[one], path[other]))
+    found = np.arange(len(path))
+    for one, other in pairs:  # the first of them first
+        if (path[one], path[other]) in shared - apart:
+            found[other] = min(found[other], found[one])
+    return found
 
 
 def volume_bytes(log_dirs: pa.Table, name: str) -> dict[int, float]:
@@ -45,10 +65,12 @@ def volume_bytes(log_dirs: pa.Table, name: str) -> dict[int, float]:
 
 
 def with_other_data(snapshot: Snapshot, log_dirs: pa.Table) -> Snapshot:
-    """Return a snapshot whose brokers and log dirs know what is in use beside replicas.
+    """Return a snapshot whose brokers and log dirs know what is in use beside replicas, and which dirs share a volume.
 
     In use is what volumes lack of being free, and no less than what replicas hold. Replicas count as they do
-    everywhere, at the size on their leaders, so what followers hold more is among the other data.
+    everywhere, at the size on their leaders, so what followers hold more is among the other data. Directories that
+    share a volume beside another one of their broker have a part of it each: what they hold, and as much of the rest.
+    Where all of a broker's do, the limit of the broker is that of the volume, and theirs are not known.
     """
     brokers, dirs, size = snapshot.brokers, snapshot.log_dirs, snapshot.partition_size_bytes()
     usable = volume_bytes(log_dirs, "usable_bytes")
@@ -56,16 +78,28 @@ def with_other_data(snapshot: Snapshot, log_dirs: pa.Table) -> Snapshot:
     rows, columns = np.nonzero(snapshot.replicas >= 0)
     holder, place = snapshot.replicas[rows, columns], snapshot.log_dir[rows, columns]
     own, held = snapshot.size_bytes[rows, columns], size[rows]
-    of_brokers = _other_bytes(
+    other = _other_bytes(
         brokers.disk_capacity_bytes, free, own=brokers.sum_at(holder, own), held=brokers.sum_at(holder, held)
     )
-    is_told = place >= 0
+    is_told, volume = place >= 0, volume_of(log_dirs)
     by_dir = functools.partial(np.bincount, place[is_told], minlength=len(dirs.path))
-    of_dirs = _other_bytes(dirs.total_bytes, dirs.usable_bytes, own=by_dir(own[is_told]), held=by_dir(held[is_told]))
-    of_dirs[np.isin(dirs.broker_id, holder[~is_told])] = np.nan  # nobody knows in which of them the others are
-    return replace(
-        snapshot, brokers=replace(brokers, other_bytes=of_brokers), log_dirs=replace(dirs, other_bytes=of_dirs)
+    own_of_dir, held_of_dir = by_dir(own[is_told]), by_dir(held[is_told])
+    on_volume = functools.partial(np.bincount, volume, minlength=len(volume))
+    of_volume = _other_bytes(
+        dirs.total_bytes, dirs.usable_bytes, own=on_volume(own_of_dir), held=on_volume(held_of_dir)
     )
+    of_volume[np.isin(dirs.broker_id, holder[~is_told])] = np.nan  # nobody knows in which of them the others are
+    is_first = volume == np.arange(len(volume))
+    # Of a broker of which not all volumes tell, it is what those have that do.
+    told = brokers.sum_at(dirs.broker_id[is_first], np.nan_to_num(of_volume[is_first]))
+    other = np.where(np.isfinite(free) | (told == 0), other, told)
+    sharing = on_volume()[volume]
+    part = held_of_dir + (dirs.total_bytes - on_volume(held_of_dir)[volume]) / np.maximum(sharing, 1)
+    total = np.where(sharing > 1, np.maximum(part, 0.0), dirs.total_bytes)
+    dirs = replace(dirs, volume=volume, other_bytes=of_volume[volume] / np.maximum(sharing, 1))
+    is_whole_disk = (sharing > 1) & ~has_several(dirs, dirs.broker_id)
+    dirs = replace(dirs, total_bytes=np.where(is_whole_disk, np.nan, total))
+    return replace(snapshot, brokers=replace(brokers, other_bytes=other), log_dirs=dirs)
 
 
 def _other_bytes(capacity: Floats, free: Floats, *, own: Floats | Ints, held: Floats | Ints) -> Floats:

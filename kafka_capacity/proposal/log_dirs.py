@@ -27,7 +27,9 @@ def fullest_dir_ratio(snapshot: Snapshot) -> float:
     dirs, is_held = snapshot.log_dirs, snapshot.replicas >= 0
     if not len(dirs.path) or (snapshot.log_dir[is_held] < 0).any():
         return 1.0
-    held = np.bincount(snapshot.log_dir[is_held], weights=snapshot.size_bytes[is_held], minlength=len(dirs.path))
+    volume = np.arange(len(dirs.path)) if dirs.volume is None else dirs.volume
+    place = volume[snapshot.log_dir[is_held]]
+    held = np.bincount(place, weights=snapshot.size_bytes[is_held], minlength=len(dirs.path))
     _, owner = np.unique(dirs.broker_id, return_inverse=True)
     of_broker = np.bincount(owner, weights=held)[owner]
     return float(np.divide(held, of_broker, out=np.zeros_like(held), where=of_broker > 0).max()) or 1.0
@@ -49,6 +51,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
     old_id = {new: old for old, new in replaced.items()}
     usual = _median_broker(own)
     owner, path, total = own.broker_id.tolist(), list(own.path), own.total_bytes.copy()
+    volume = np.arange(len(path)) if own.volume is None else own.volume
     for at, broker in enumerate(target.ids.tolist()):
         wanted = float(target.disk_capacity_bytes[at])
         if broker in observed.ids:
@@ -59,6 +62,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
             continue
         like = old_id.get(broker, usual)
         places = np.flatnonzero(own.broker_id == like) if like is not None else np.empty(0, dtype=np.intp)
+        volume = np.concatenate([volume, volume[places] + len(owner) - places[:1]])
         owner += [broker] * len(places)
         path += [own.path[place] for place in places.tolist()]
         total = np.concatenate([total, own.total_bytes[places] * _growth(own.total_bytes[places], wanted)])
@@ -71,6 +75,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
         usable_bytes=np.concatenate([own.usable_bytes, added]),
         is_cordoned=np.concatenate([~own.takes_replicas, np.zeros(len(added), dtype=np.bool_)]),
         other_bytes=np.concatenate([other, added]),
+        volume=volume,
     )
 
 

@@ -127,8 +127,11 @@ class Brokers:
         return self.sum_at(replicas[rows, columns], amount[rows])
 
     def replica_room_bytes(self, limit_ratio: float) -> Floats:
-        """Return how much replicas may fill of disks that may be so full: float64[B], NaN where a disk is not known."""
-        return np.maximum(self.disk_capacity_bytes * limit_ratio - self.known_other_bytes, 0.0)
+        """Return how much replicas may fill of disks that may be so full: float64[B], NaN where a disk is not known.
+
+        It is below 0 where other data alone passes the limit.
+        """
+        return self.disk_capacity_bytes * limit_ratio - self.known_other_bytes
 
     @property
     def known_other_bytes(self) -> Floats:

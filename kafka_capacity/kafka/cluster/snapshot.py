@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kafka_capacity.kafka.arrays import Flags, Floats, Int32s, Ints
+from kafka_capacity.kafka.arrays import Flags, Floats, Indices, Int32s, Ints
 from kafka_capacity.kafka.cluster.assignment import Partitions
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.release import KAFKA_4_3, KafkaRelease
@@ -20,13 +20,21 @@ class LogDirs:
 
     broker_id: Int32s  # int32[D]
     path: tuple[str, ...]  # the directory as the broker names it
-    total_bytes: Floats  # float64[D], size of the volume, NaN where it is not known
+    total_bytes: Floats  # float64[D], size of the volume, or of its part of a shared one, NaN where it is not known
     usable_bytes: Floats  # float64[D], what is free on it, NaN where it is not known
     # bool[D], whether it keeps what it holds and takes nothing new (KIP-1066); `None` for none of them
     is_cordoned: Flags | None = None
     is_failed: Flags | None = None  # bool[D], whether it is offline: nothing can go there; `None` for none of them
     # float64[D], what is in use on it beside its replicas, as for brokers; `None` where that is not known
     other_bytes: Floats | None = None
+    # intp[D], the position of the first of the same broker that is on the same volume; `None` where each has its own
+    volume: Indices | None = None
+
+    @property
+    def own_volume(self) -> Flags:
+        """Return bool[D], which directories are on a volume that none before them is on."""
+        places = np.arange(len(self.path))
+        return np.ones(len(places), dtype=np.bool_) if self.volume is None else self.volume == places
 
     @property
     def takes_replicas(self) -> Flags:

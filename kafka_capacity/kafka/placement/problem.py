@@ -50,11 +50,11 @@ class BrokerLimits:
         replica_count: ArrayLike | None = None,
         leader_count: ArrayLike | None = None,
     ) -> BrokerLimits:
-        """Build from one figure for all or one a broker; ``None`` and NaN mean no limit."""
+        """Build from one figure for all or one a broker; ``None`` and NaN mean no limit, what is below 0 is 0."""
 
         def figures(given: ArrayLike | None) -> Floats:
             values = np.asarray(np.inf if given is None else given, dtype=np.float64)
-            return np.broadcast_to(np.where(np.isnan(values), np.inf, values), (brokers,)).copy()
+            return np.broadcast_to(np.where(np.isnan(values), np.inf, np.maximum(values, 0.0)), (brokers,)).copy()
 
         return cls(
             disk_bytes=figures(disk_bytes),

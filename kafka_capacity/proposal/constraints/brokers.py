@@ -34,7 +34,8 @@ def _higher_disk_limit(proposal: Proposal, worst: Excuse) -> str:
     loads, asked = proposal.loads, proposal.scenario.disk_limit_ratio
     in_use = loads.bytes_after + loads.brokers.known_other_bytes
     ratio = in_use / np.maximum(loads.brokers.disk_capacity_bytes, 1e-9)
-    highest = float(np.where(np.isfinite(ratio) & ~loads.is_removed, ratio, 0.0).max(initial=0.0))
+    # Whoever holds no replica does not pass the limit, whatever else is on its disk.
+    highest = float(np.where(np.isfinite(ratio) & (loads.bytes_after > 0), ratio, 0.0).max(initial=0.0))
     needed = rounded_up(highest)
     if needed > 1.0:
         return f"disks {rounded_up(highest / asked):.2f} times as large"

@@ -115,13 +115,13 @@ class BrokerConstraint:
         loads, scenario = proposal.loads, proposal.scenario
         available = self.limit(scenario, loads.brokers)
         before = None if self.before is None else baseline(scenario, loads.brokers, self.before(loads))
-        is_over = ~loads.is_removed & np.isfinite(available) & (needed > available)
+        is_over = ~loads.is_removed & np.isfinite(available) & (needed > np.maximum(available, 0.0))
         positions = np.nonzero(is_over)[0]
         order = np.argsort(-(needed[positions] / np.maximum(available[positions], 1.0)), kind="stable")
         found = []
         for at in positions[order].tolist():
             where, broker = where_of(loads.brokers, at), int(loads.brokers.ids[at])
-            need, limit = float(needed[at]), float(available[at])
+            need, limit = float(needed[at]), max(0.0, float(available[at]))
             today = None if before is None else float(before[at])
             replaced = None if today is None else next((old for old, new in scenario.replaced if new == broker), None)
             written = told_apart(self.figure, need, limit)
@@ -130,7 +130,7 @@ class BrokerConstraint:
                 scenario=scenario,
                 needed=written(need),
                 available=written(limit),
-                excess=written(need - limit),
+                excess=written(need - float(available[at])),
                 other=other_data(written, other),
             )
             text = "" if today is None else f"; today it is {written(today)}"

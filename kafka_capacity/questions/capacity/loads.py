@@ -306,7 +306,9 @@ def capacity_use(placed: PlacedLoads, shape: Shape, *, keeps_disks: bool = True)
     read, fallen_out = read_by_leaders(workload, local, leader, window)
     load, cause = placed.load.copy(), placed.cause.copy()
     if keeps_disks:
-        load[:, _OF[Resource.DISK]] += placed.brokers.known_other_bytes
+        # Whoever holds no replica passes no limit, whatever else is on its disk, as in a planned move.
+        held = load[:, _OF[Resource.DISK]]
+        held += np.where(held > 0, placed.brokers.known_other_bytes, 0.0)
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += read
     load[:, _OF[Resource.NETWORK_IN]] += read_by_leaders(workload, remote, leader, uncached)[0]

@@ -42,7 +42,6 @@ MAX_DEFAULT_COUNTS = 8
 _MOST_IDS = 6  # of brokers in the name of an option
 _WEAKER_RATIO = 0.75  # of what brokers in the middle have: below it one is weaker than the others
 _WEAKER_SHARE = 0.25  # of all brokers: more are no exceptions, but another generation of machines
-_OTHER_DATA_RATIO = 0.05  # of a disk: where what else is on disks differs by more, they do not hold alike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +256,8 @@ def _weaker_brokers(inputs: SizingInputs) -> tuple[int, ...]:
 def are_disks_uneven(inputs: SizingInputs, key: PlacementKey) -> bool:
     """Return whether today's brokers are to hold by the size of their disks, as in a planned move: all are known."""
     start = _start_of(inputs, key).with_other_data_of(inputs.snapshot.brokers)
-    disks = start.disk_capacity_bytes
-    if inputs.request.today.name != TODAY or not np.isfinite(disks).all() or not len(disks):
-        return False
-    other = start.known_other_bytes / disks
-    return len(np.unique(disks)) > 1 or bool(np.ptp(other) > _OTHER_DATA_RATIO)
+    rooms = start.replica_room_bytes(inputs.request.limits.disk_ratio)
+    return inputs.request.today.name == TODAY and bool(np.isfinite(rooms).all() and len(np.unique(rooms)) > 1)
 
 
 def _has_other_hardware(inputs: SizingInputs) -> bool:

@@ -74,7 +74,7 @@ def schedule_of(
     joining = np.setdiff1d(result.diff.after, snapshot.replicas).tolist()
     if result.expanded is not None:
         snapshot, load = result.expanded.snapshot, result.expanded.load
-    dirs_today = None
+    dirs_today, today = None, baseline(scenario, brokers, result.loads.bytes_before)
     if scenario.is_judged_against_today and result.log_dirs is not None:
         dirs_today = held_today(snapshot, result.log_dirs, dict(scenario.replaced)) + result.log_dirs.known_other_bytes
     problem = move_problem(
@@ -92,7 +92,7 @@ def schedule_of(
         disk_bytes_per_second=None if disk is None else np.full(len(brokers), disk),
         log_dirs=result.log_dirs,
         log_dir_after=result.log_dir_after,
-        tolerated_bytes=baseline(scenario, brokers, result.loads.bytes_before + brokers.known_other_bytes),
+        tolerated_bytes=None if today is None else today + brokers.known_other_bytes,
         tolerated_log_dir_bytes=dirs_today,
         week_ratio=settings.week_ratio,
         leaving=np.setdiff1d(snapshot.brokers.ids, scenario.target.ids).tolist(),

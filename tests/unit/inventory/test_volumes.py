@@ -5,6 +5,7 @@ import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.validation import validate
+from kafka_capacity.kafka.reassignment.kafka_json import has_several
 from tests.builders import cluster, rows_of, topic, with_rows
 
 GIB = 2**30
@@ -64,12 +65,38 @@ def test_nothing_is_known_of_volumes_that_do_not_tell():
 
 
 def test_log_dirs_that_tell_the_same_to_the_byte_are_on_one_volume_which_counts_once():
-    shared = [*dirs(1, 75 * GIB + _ODD, 75 * GIB + _ODD), *dirs(2, 90 * GIB, 90 * GIB)]
+    # Broker 2 is new and nearly empty: its paths are those of broker 1, so that it is taken to be like it.
+    shared = [*dirs(1, 75 * GIB + _ODD, 75 * GIB + _ODD), *dirs(2, 99 * GIB, 99 * GIB)]
     snapshot = build_snapshot(told(shared))
-    assert (snapshot.brokers.disk_capacity_bytes / GIB).tolist() == [100.0, 200.0]
+    assert (snapshot.brokers.disk_capacity_bytes / GIB).tolist() == [100.0, 100.0]
     assert (snapshot.brokers.other_bytes / GIB).round(2).tolist() == [5.0, 0.0]
+    assert not has_several(snapshot.log_dirs, snapshot.brokers.ids).any()  # what limits them is the limit of the broker
     (finding,) = [one for one in validate(told(shared)) if one.code == "log_dirs_share_volume"]
-    assert finding.message == "1 log dir on the same volume as another one, which counts once: '/data1' of broker 1"
+    assert finding.message == (
+        "2 log dirs on the same volume as another one, which counts once: '/data1' of broker 1, '/data1' of broker 2"
+    )
+
+
+def test_paths_that_are_apart_on_one_broker_are_so_on_all():
+    by_chance = [*dirs(1, 75 * GIB + _ODD, 75 * GIB + _ODD), *dirs(2, 80 * GIB, 90 * GIB)]
+    assert (build_snapshot(told(by_chance)).brokers.disk_capacity_bytes / GIB).tolist() == [200.0, 200.0]
+
+
+def test_dirs_that_share_a_volume_beside_another_one_have_a_part_of_it_each():
+    mixed = [*dirs(1, 70 * GIB + _ODD, 70 * GIB + _ODD, 99 * GIB), *dirs(2, 75 * GIB + _ODD, 75 * GIB + _ODD, 60 * GIB)]
+    snapshot = build_snapshot(told(mixed))
+    log_dirs = snapshot.log_dirs
+    assert (snapshot.brokers.disk_capacity_bytes / GIB).tolist() == [200.0, 200.0]
+    assert has_several(log_dirs, snapshot.brokers.ids).all()
+    # Each holds 10 GiB, and has a half of what 80 GiB hold beside: of other data, 10 GiB on broker 1.
+    np.testing.assert_allclose(log_dirs.total_bytes[:3] / GIB, [50.0, 50.0, 100.0])
+    np.testing.assert_allclose(log_dirs.known_other_bytes[:3] / GIB, [5.0, 5.0, 1.0], atol=0.01)
+    room = log_dirs.replica_room_bytes(0.85)[:2] / GIB
+    np.testing.assert_allclose(room.sum(), 85.0 - 10.0, atol=0.01)
+
+
+def test_what_is_known_of_one_volume_counts_where_another_one_is_silent():
+    assert other_gib(told([*dirs(1, None, 60 * GIB), *dirs(2, 90 * GIB, 90 * GIB)])) == [30.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kafka_capacity.hardware.limits import RESOURCES, Resource
 from kafka_capacity.hardware.shapes import observed_shape
 from kafka_capacity.inventory.snapshot import build_snapshot, partition_load
+from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement import RackRule
 from kafka_capacity.proposal.evaluate import evaluate_placement
 from kafka_capacity.questions.capacity.loads import LoadSettings, capacity_use, placed_loads
@@ -58,12 +59,36 @@ def test_larger_disks_that_would_do_have_room_for_other_data_too():
     excuse, _ = evaluate_placement(snapshot, load, asked(3), made=MADE).excuses
     # 21 GiB are 85 % of 24.7 GiB, which is 1.24 times as large.
     assert excuse.reason.endswith(
-        "less 19.0 GiB of other data): 2.0 GiB too much; disks 1.24 times as large would be enough"
+        "less 19.0 GiB of other data): 4.0 GiB too much; disks 1.24 times as large would be enough"
     )
     target = asked(3).target
     for factor, fits in ((1.24, True), (1.23, False)):
         other = replace(target, disk_capacity_bytes=target.disk_capacity_bytes * factor)
         assert evaluate_placement(snapshot, load, asked(3, target=other), made=MADE).fits == fits
+
+
+def test_whoever_holds_no_replica_passes_no_limit_and_asks_for_no_higher_one():
+    snapshot, load = with_other(0, 19, 0)
+    made = np.where(MADE == 2, 1, MADE)
+    result = evaluate_placement(snapshot, load, asked(3, disk_limit_ratio=0.3), made=made)
+    assert {one.broker_id for one in result.excuses if one.constraint == "disk"} == {1}
+    # Seven GiB of twenty, whatever is on broker 2.
+    assert result.excuses[0].reason.endswith("a disk limit of 35 % instead of 30 % would be enough")
+    assert evaluate_placement(snapshot, load, asked(3, disk_limit_ratio=0.35), made=made).fits
+
+
+def test_a_broker_that_takes_the_place_of_a_full_one_makes_it_no_worse_in_its_waves_either():
+    snapshot, load = with_other(0, 4, 4, size_gib=4)
+    replaced = asked(3, replaced=((1, 4),), is_judged_against_today=True)
+    target = snapshot.brokers.take(np.array([1, 2])).joined(Brokers.of([4], disk_capacity_bytes=[20.0 * GIB]))
+    moved = np.where(snapshot.replicas == 1, 4, snapshot.replicas).astype(np.int32)
+    result = evaluate_placement(snapshot, load, replace(replaced, target=target), made=moved)
+    assert [(one.broker_id, one.needed / GIB, one.before / GIB) for one in result.standing if one.broker_id == 4] == [
+        (4, 16.0, 16.0)
+    ]
+    judged, schedule = scheduled(snapshot, load, result, MoveSettings())
+    assert judged.fits
+    assert not schedule.refusals
 
 
 def test_new_brokers_have_as_much_other_data_as_the_median_one():
@@ -104,6 +129,8 @@ def test_sizing_counts_other_data_on_disks_that_brokers_keep():
     three = replace(brokers(3), other_bytes=np.array([5.0, 0.0, np.nan]) * GIB)
     placed = placed_loads(workload([0.0], [0.0]), three, replicas([1, 2, 3]), LoadSettings())
     shape = observed_shape(three)
+    empty = capacity_use(placed_loads(workload([0.0], [0.0]), three, replicas([2, 3]), LoadSettings()), shape)
+    assert empty.load[0, RESOURCES.index(Resource.DISK), 0, 0].tolist() == [0.0, GIB, GIB]  # as in a planned move
     kept, new = (
         capacity_use(placed, shape, keeps_disks=each).load[0, RESOURCES.index(Resource.DISK), 0, 0]
         for each in (True, False)
