@@ -30,12 +30,10 @@ def volume_of(log_dirs: pa.Table) -> Indices:
     Two paths share one where every broker that has both tells the same of them to the byte, and one of them has data on
     it: disks of their own never do. So brokers with the same paths are taken to be alike, the new and empty among them.
     """
-    columns = (floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes"))
-    told = np.stack([*columns], axis=1)
-    total, usable = told.T
+    total, usable = (floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes"))
     is_rounded = np.logical_or.reduce([usable % unit == 0 for unit in _ROUND_BYTES])
-    is_evidence = (total - usable > _WITH_DATA_RATIO * total) & ~is_rounded
-    is_known = np.isfinite(total) & np.isfinite(usable)
+    is_evidence = ((total - usable > _WITH_DATA_RATIO * total) & ~is_rounded).tolist()
+    told, is_known = list(zip(total.tolist(), usable.tolist(), strict=True)), np.isfinite(total + usable).tolist()
     path, of_broker = values(log_dirs.column("path")), defaultdict(list)
     for place, broker in enumerate(values(log_dirs.column("broker_id"))):
         of_broker[broker].append(place)
@@ -43,14 +41,14 @@ def volume_of(log_dirs: pa.Table) -> Indices:
     shared, apart = set(), set()
     for one, other in pairs:
         if is_known[one] and is_known[other]:
-            is_same = bool((told[one] == told[other]).all())
-            if not is_same:
-                apart.add((path[one], path[other]))
+            if told[one] != told[other]:
+                apart.add(frozenset((path[one], path[other])))
             elif is_evidence[one]:
-                shared.add((path[one], path[other]))
+                shared.add(frozenset((path[one], path[other])))
     found = np.arange(len(path))
-    for one, other in pairs:  # the first of them first
-        if (path[one], path[other]) in shared - apart:
+    shared -= apart
+    for one, other in pairs if shared else ():  # the first of them first
+        if frozenset((path[one], path[other])) in shared:
             found[other] = min(found[other], found[one])
     return found
 
@@ -93,10 +91,10 @@ def with_other_data(snapshot: Snapshot, log_dirs: pa.Table) -> Snapshot:
     # Of a broker of which not all volumes tell, it is what those have that do.
     told = brokers.sum_at(dirs.broker_id[is_first], np.nan_to_num(of_volume[is_first]))
     other = np.where(np.isfinite(free) | (told == 0), other, told)
-    sharing = on_volume()[volume]
-    part = held_of_dir + (dirs.total_bytes - on_volume(held_of_dir)[volume]) / np.maximum(sharing, 1)
+    sharing = on_volume()[volume]  # how many directories are on the volume of each, itself among them
+    part = held_of_dir + (dirs.total_bytes - on_volume(held_of_dir)[volume]) / sharing
     total = np.where(sharing > 1, np.maximum(part, 0.0), dirs.total_bytes)
-    dirs = replace(dirs, volume=volume, other_bytes=of_volume[volume] / np.maximum(sharing, 1))
+    dirs = replace(dirs, volume=volume, other_bytes=of_volume[volume] / sharing)
     is_whole_disk = (sharing > 1) & ~has_several(dirs, dirs.broker_id)
     dirs = replace(dirs, total_bytes=np.where(is_whole_disk, np.nan, total))
     return replace(snapshot, brokers=replace(brokers, other_bytes=other), log_dirs=dirs)

@@ -5,6 +5,7 @@ import pytest
 
 from kafka_capacity.inventory.snapshot import build_snapshot
 from kafka_capacity.inventory.validation import validate
+from kafka_capacity.inventory.volumes import volume_of
 from kafka_capacity.kafka.reassignment.kafka_json import has_several
 from tests.builders import cluster, rows_of, topic, with_rows
 
@@ -112,3 +113,11 @@ def test_what_may_be_two_disks_counts_twice(usable):
     raw = told([*dirs(1, usable, usable), *dirs(2, 90 * GIB, 90 * GIB)])
     assert (build_snapshot(raw).brokers.disk_capacity_bytes / GIB).tolist() == [200.0, 200.0]
     assert "log_dirs_share_volume" not in {one.code for one in validate(raw)}
+
+
+def test_the_order_in_which_log_dirs_are_listed_does_not_matter():
+    listed = [*dirs(1, 75 * GIB + _ODD, 75 * GIB + _ODD), *reversed(dirs(2, 60 * GIB, 60 * GIB)), *dirs(3, 50, 51)]
+    raw = with_rows(cluster(brokers=3), "log_dirs", listed)
+    assert volume_of(raw.table("log_dirs")).tolist() == [0, 1, 2, 3, 4, 5]  # apart on broker 3
+    raw = with_rows(cluster(brokers=3), "log_dirs", listed[:-2])
+    assert volume_of(raw.table("log_dirs")).tolist() == [0, 0, 2, 2]
