@@ -142,9 +142,10 @@ def _excuses(use: CapacityUse, limits: Limits, decisive: Floats, estimate: int, 
         passed_on = day.date if day else None
         where = where_of(use.brokers, broker)
         lost = _lost(use, int(use.cause[k, q, estimate, date, broker]), at.condition)
+        other = float(use.brokers.known_other_bytes[broker]) if at.resource is Resource.DISK else 0.0
         found.append(
             Excuse(
-                reason=_limit_sentence(at, limits, shape, where=where, lost=lost, passed_on=passed_on),
+                reason=_limit_sentence(at, limits, shape, where=where, lost=lost, passed_on=passed_on, other=other),
                 constraint=str(at.resource),
                 where=where if at.condition is Condition.NORMAL else f"{where}, {at.condition}",
                 needed=at.needed,
@@ -188,13 +189,18 @@ _WHEN = {
 }
 
 
-def _limit_sentence(at: Tightest, limits: Limits, shape: Shape, *, where: str, lost: str, passed_on: str | None) -> str:
-    """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does."""
+def _limit_sentence(
+    at: Tightest, limits: Limits, shape: Shape, *, where: str, lost: str, passed_on: str | None, other: float
+) -> str:
+    """Return which limit is passed, by whom, when and by how much; and what the hardware bursts to, if it does.
+
+    ``other`` is how much of it is data on disk beside replicas.
+    """
     resource, share = at.resource, limits.ratio(at.resource, at.condition)
     when = _STILL[resource] if resource in _STILL else " " + _WHEN[at.condition].format(lost=lost)
-    needed, allowed, there = map(
-        amounts_apart(resource, at.needed, at.allowed), (at.needed, at.allowed, at.allowed / share)
-    )
+    written = amounts_apart(resource, at.needed, at.allowed)
+    needed, allowed, there = map(written, (at.needed, at.allowed, at.allowed / share))
+    needed += f" ({written(other)} of it other data)" if other > 0 else ""
     of = "" if share == 1.0 else f" ({format_limit(share)} of {there})"
     first = "" if passed_on in (None, at.date) else f"; the limit is exceeded on {passed_on}"
     if at.needed <= (burst := shape.bursts.get(resource, 0.0)):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -305,10 +305,12 @@ def capacity_use(placed: PlacedLoads, shape: Shape, *, keeps_disks: bool = True)
     (local, remote), uncached = workload.lags_by_source(), np.zeros_like(window)
     read, fallen_out = read_by_leaders(workload, local, leader, window)
     load, cause = placed.load.copy(), placed.cause.copy()
-    if keeps_disks:
-        # Whoever holds no replica passes no limit, whatever else is on its disk, as in a planned move.
-        held = load[:, _OF[Resource.DISK]]
-        held += np.where(held > 0, placed.brokers.known_other_bytes, 0.0)
+    # Whoever holds no replica passes no limit, whatever else is on its disk, as in a planned move.
+    brokers = placed.brokers
+    if not keeps_disks:
+        brokers = replace(brokers, other_bytes=np.full(len(brokers), np.nan))
+    held = load[:, _OF[Resource.DISK]]
+    held += np.where(held > 0, brokers.known_other_bytes, 0.0)
     load[:, _OF[Resource.CPU]] *= speed_factor(settings.cpu, shape.core_speed_ratio)
     load[:, _OF[Resource.DISK_IO]] += read
     load[:, _OF[Resource.NETWORK_IN]] += read_by_leaders(workload, remote, leader, uncached)[0]
@@ -327,7 +329,7 @@ def capacity_use(placed: PlacedLoads, shape: Shape, *, keeps_disks: bool = True)
             load[:, _OF[resource]] = _recovery_seconds(placed, share, capacity[Resource.NETWORK_IN])
             capacity[resource] = np.full(len(placed.brokers), seconds)
     return CapacityUse(
-        brokers=placed.brokers,
+        brokers=brokers,
         dates=workload.outlook.dates,
         load=load,
         cause=cause,

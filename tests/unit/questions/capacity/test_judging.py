@@ -1,5 +1,6 @@
 """Limits by hand: each resource, the day it is passed, and the words that say so."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -39,6 +40,22 @@ def judged(*, limits=None, settings=None, growth=(1.0, 1.0), high=None, dates=DA
     loads = placed_loads(work, brokers(2, ["a", "b"]), replicas([1, 2]), settings or LoadSettings())
     kind = shape(**figures)
     return judge(capacity_use(loads, kind), limits or Limits(), kind)
+
+
+def test_the_reason_names_other_data_on_disks_that_are_kept():
+    work = workload(
+        [10 * MIB], size=GIB, retention=GIB / (10 * MIB), dates=DATES, middle=[(1.0, 1.0)], high=[(1.0, 1.0)]
+    )
+    two = dataclasses.replace(brokers(2, ["a", "b"]), other_bytes=np.array([3.0, 0.0]) * GIB)
+    loads = placed_loads(work, two, replicas([1, 2]), LoadSettings())
+
+    def reasons(*, keeps_disks):
+        kind = shape(disk_bytes=4 * GIB)
+        return [one.reason for one in judge(capacity_use(loads, kind, keeps_disks=keeps_disks), Limits(), kind).excuses]
+
+    (reason,) = reasons(keeps_disks=True)
+    assert "would hold 4.0 GiB (3.0 GiB of it other data) on 2026-11-20, but 3.4 GiB are allowed" in reason
+    assert not reasons(keeps_disks=False)
 
 
 @pytest.mark.parametrize(
