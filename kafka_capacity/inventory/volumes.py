@@ -19,6 +19,7 @@ OTHER_DATA_RATIO = 0.1
 """Of what a log dir has in total, what may be in use beside replicas: file systems reserve some, logs have indexes."""
 _TOLD_APART_RATIO = 0.01
 """Of a disk: what is less says nothing of other data, as sizes and free space are not read at the same moment."""
+_BETWEEN_READS_RATIO = 1e-3  # of a volume: more is not written while a broker reads how much is free of its log dirs
 _WITH_DATA_RATIO = 0.06  # of a volume: what is less may be what a file system takes, up to 5 % of an empty one
 _ROUND_BYTES = (10**6, 2**20)
 """What brokers tell to the byte is no multiple of these; what was written by hand is."""
@@ -27,13 +28,14 @@ _ROUND_BYTES = (10**6, 2**20)
 def volume_of(log_dirs: pa.Table) -> Indices:
     """Return intp[D], the position of the first log directory of the same broker that is on the same volume as each.
 
-    Two paths share one where every broker that has both tells the same of them to the byte, and one of them has data on
-    it: disks of their own never do. So brokers with the same paths are taken to be alike, the new and empty among them.
+    Two paths share one where a broker that has both tells the same of them to the byte, with data on it, as disks of
+    their own never do, and all others tell nearly the same: what is written between the two readings is no difference.
+    So brokers with the same paths are taken to be alike, the new and empty among them.
     """
     total, usable = (floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes"))
     is_rounded = np.logical_or.reduce([usable % unit == 0 for unit in _ROUND_BYTES])
     is_evidence = ((total - usable > _WITH_DATA_RATIO * total) & ~is_rounded).tolist()
-    told, is_known = list(zip(total.tolist(), usable.tolist(), strict=True)), np.isfinite(total + usable).tolist()
+    is_known = np.isfinite(total + usable).tolist()
     path, of_broker = values(log_dirs.column("path")), defaultdict(list)
     for place, broker in enumerate(values(log_dirs.column("broker_id"))):
         of_broker[broker].append(place)
@@ -41,9 +43,9 @@ def volume_of(log_dirs: pa.Table) -> Indices:
     shared, apart = set(), set()
     for one, other in pairs:
         if is_known[one] and is_known[other]:
-            if told[one] != told[other]:
+            if abs(usable[one] - usable[other]) > _BETWEEN_READS_RATIO * total[one] or total[one] != total[other]:
                 apart.add(frozenset((path[one], path[other])))
-            elif is_evidence[one]:
+            elif is_evidence[one] and usable[one] == usable[other]:
                 shared.add(frozenset((path[one], path[other])))
     found = np.arange(len(path))
     shared -= apart

@@ -61,6 +61,9 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
     limit, limit_back = ("" if one is None else f" --throttle {one}" for one in (throttle, rate_back))
     execute, rollback = (f"{_REASSIGN} {WAVES_FOLDER}{each.name}" for each in (files.execute, files.rollback))
     undone, brokers = files.rollback_election, schedule.problem.brokers
+    # The tool sets a throttle on brokers that are down too, waits for them in vain, and then starts nothing.
+    down = brokers.is_fenced & np.isin(brokers.ids, wave.replicas_before) & (throttle is not None)
+    runs = (f"{execute} --execute{limit}", *((f"{execute} --execute",) if down.any() else ()))
     steps = [
         *_start(schedule, wave),
         *_cordon(schedule, wave),
@@ -73,7 +76,7 @@ def runbook_page(schedule: Schedule, wave: Wave, files: WaveFiles) -> RunbookWav
             ),
             brokers=_named(brokers, brokers.is_fenced & np.isin(brokers.ids, schedule.problem.before)),
         ),
-        RunbookStep(does="execute", commands=() if copies and rate is None else (f"{execute} --execute{limit}",)),
+        RunbookStep(does="execute", commands=() if copies and rate is None else runs, brokers=_named(brokers, down)),
         *_higher_throttles(schedule, wave, throttle),
         RunbookStep(does="watch", commands=(f"kafka-reassign-partitions.sh {SERVERS} --list",)),
         RunbookStep(does="verify", commands=(f"{execute} --verify",)),

@@ -49,8 +49,8 @@ _ALWAYS = {
     "throttle": "These brokers have more headroom than the slowest one, whose throttle applies to all of them now.",
     "verify": "Repeat until it reports every partition as completed; this also removes the throttles, "
     "which stay otherwise.",
-    "cancel": "While it runs: unfinished partitions stay where they were, and the throttles are removed. Then roll "
-    "back what is finished of this wave, as below.",
+    "cancel": "While it runs: unfinished partitions stay where they were, though the order of their replicas may "
+    "change, and the throttles are removed. Then roll this wave back, as below, even if nothing of it was finished.",
     "roll back": "After a cancel, or once it is done and later waves are rolled back: restores every replica list to "
     "what it was before this wave. Repeat --verify until it reports every partition as completed: that removes the "
     "throttles.",
@@ -92,6 +92,8 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
         text = _checks(step["brokers"])
     else:
         text = _ALWAYS[does] if does in _ALWAYS else _OF_WAVE[does](wave)
+        if does == "execute" and step["brokers"]:
+            text += _executes_twice(step["brokers"])
         if does == "execute" and not step["commands"]:
             text += (
                 " There is no command: no throttle leaves the headroom that was asked for. Plan again with a smaller "
@@ -99,6 +101,8 @@ def _step(wave: Row, step: Row) -> dict[str, Any]:
             )
         if does == "roll back" and not any("--execute" in command for command in step["commands"]):
             text += " There is no command for that: no throttle leaves the headroom that was asked for."
+        if does == "roll back" and any("leader-election" in command for command in step["commands"]):
+            text += " The election is the last command: run it then, for before it fails."
         if does == "roll back" and wave["kind"] == WaveKind.DROP:
             text += " The deleted replicas are copied again, whole, from their leaders."
     return {"does": does.capitalize(), "text": text, "commands": [str(command) for command in step["commands"]]}
@@ -135,6 +139,16 @@ def _checks(down: Sequence[tuple[int, str | None]]) -> str:
 def _who(brokers: Sequence[tuple[int, str | None]]) -> tuple[str, str, str]:
     who = f"{'Broker' if len(brokers) == 1 else 'Brokers'} {listed([str(broker) for broker, _ in brokers])}"
     return (who, "is down", "it") if len(brokers) == 1 else (who, "are down", "them")
+
+
+def _executes_twice(brokers: Sequence[tuple[int, str | None]]) -> str:
+    """Say why a wave with throttles is executed once more without where brokers are down (KAFKA-13392)."""
+    who, is_down, it = _who(brokers)
+    return (
+        f" {who} {is_down}: Kafka sets the throttle on {it} too, waits, and ends with a TimeoutException after about a "
+        "minute, before anything is moved. The throttles of all others are set then, and the second command starts the "
+        "wave under them; if the first one did start it, the second refuses to."
+    )
 
 
 def _leaves_out(brokers: Sequence[tuple[int, str | None]], *, is_all: bool) -> str:

@@ -95,6 +95,15 @@ def test_the_way_back_leaves_out_what_was_on_a_broker_that_is_down(tmp_path):
         "must print nothing, except for partitions on broker 3, which is down: start it first, unless it is gone for "
         "good."
     )
+    # Throttles are set on brokers that are down, too: the tool gives up before anything is moved.
+    (execute,) = (one for one in page["steps"] if one["does"] == "Execute")
+    first, second = execute["commands"]
+    assert first.startswith(f"{second} --throttle ")
+    assert second.endswith("waves/01-copy.json --execute")
+    assert (
+        " Broker 3 is down: Kafka sets the throttle on it too, waits, and ends with a TimeoutException"
+        in execute["text"]
+    )
     # Kafka's tool refuses a file of nothing, too.
     alone = move_problem_of([[1, 3], [3, 1]], [[1, 2], [2, 1]], size=MB, brokers=brokers)
     (all_down,) = pages(read_move(schedule_tables("one", plan_waves(alone)), "one"))
@@ -106,6 +115,7 @@ def test_the_way_back_leaves_out_what_was_on_a_broker_that_is_down(tmp_path):
     whole = dataclasses.replace(problem, brokers=Brokers.of([1, 2, 3, 4]))
     (page,) = pages(read_move(schedule_tables("one", plan_waves(whole)), "one"))
     assert "Leave out" not in {one["does"] for one in page["back"]}
+    assert [len(one["commands"]) for one in page["steps"] if one["does"] == "Execute"] == [1]
 
 
 def test_an_election_is_a_step():
