@@ -18,7 +18,7 @@ from kafka_capacity.inventory.column_values import (
     values,
 )
 from kafka_capacity.inventory.tables import UNKNOWN_PATH
-from kafka_capacity.inventory.volumes import volume_bytes
+from kafka_capacity.inventory.volumes import log_dir_totals
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.cluster.snapshot import LogDirs
@@ -39,13 +39,13 @@ def observed_brokers(table: pa.Table, log_dirs: pa.Table, quorum: pa.Table) -> B
     Take for the capacity of a broker the total of its log dirs, where all of them are known, or what is given.
 
     The smaller of both: more than the log dirs have was never there, and several of them may share a disk; those that
-    do so to the byte count once. Those of brokers that are not listed say nothing.
+    are told to be on one volume count once. Those of brokers that are not listed say nothing.
 
     A broker is cordoned where all of its log dirs are known to be, down where all of them have failed (it stops then),
     and votes where the quorum names its id.
     """
     log_dirs = of_listed_brokers(log_dirs, table)
-    totals = volume_bytes(log_dirs, "total_bytes")
+    totals = log_dir_totals(log_dirs)
     capacities = zip(values(table.column("broker_id")), values(table.column("disk_capacity_bytes")), strict=True)
     filled = [float(np.fmin(np.nan if given is None else given, totals.get(one, np.nan))) for one, given in capacities]
     place = table.schema.get_field_index("disk_capacity_bytes")

@@ -32,10 +32,11 @@ def volume_of(log_dirs: pa.Table) -> Indices:
     their own never do, and all others tell nearly the same: what is written between the two readings is no difference.
     So brokers with the same paths are taken to be alike, the new and empty among them.
     """
-    total, usable = (floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes"))
-    is_rounded = np.logical_or.reduce([usable % unit == 0 for unit in _ROUND_BYTES])
-    is_evidence = ((total - usable > _WITH_DATA_RATIO * total) & ~is_rounded).tolist()
-    is_known = np.isfinite(total + usable).tolist()
+    columns = [floats(log_dirs.column(name)) for name in ("total_bytes", "usable_bytes")]
+    is_rounded = np.logical_or.reduce([columns[1] % unit == 0 for unit in _ROUND_BYTES])
+    is_evidence = ((columns[0] - columns[1] > _WITH_DATA_RATIO * columns[0]) & ~is_rounded).tolist()
+    is_known = np.isfinite(sum(columns)).tolist()
+    total, usable = (column.tolist() for column in columns)
     path, of_broker = values(log_dirs.column("path")), defaultdict(list)
     for place, broker in enumerate(values(log_dirs.column("broker_id"))):
         of_broker[broker].append(place)
@@ -55,13 +56,13 @@ def volume_of(log_dirs: pa.Table) -> Indices:
     return found
 
 
-def volume_bytes(log_dirs: pa.Table, name: str) -> dict[int, float]:
-    """Return the sum of a column over the volumes of each broker that has log dirs; NaN where one does not tell."""
-    sums: dict[int, float] = defaultdict(float)
+def log_dir_totals(log_dirs: pa.Table) -> dict[int, float]:
+    """Return what the volumes of each broker that has log dirs hold at most together; NaN where one does not tell."""
+    totals: dict[int, float] = defaultdict(float)
     counted = log_dirs.filter(pa.array(volume_of(log_dirs) == np.arange(len(log_dirs))))
-    for broker, amount in zip(values(counted.column("broker_id")), floats(counted.column(name)), strict=True):
-        sums[broker] += float(amount)
-    return sums
+    for broker, total in zip(values(counted.column("broker_id")), floats(counted.column("total_bytes")), strict=True):
+        totals[broker] += float(total)
+    return totals
 
 
 def with_other_data(snapshot: Snapshot, log_dirs: pa.Table) -> Snapshot:
@@ -72,34 +73,33 @@ def with_other_data(snapshot: Snapshot, log_dirs: pa.Table) -> Snapshot:
     share a volume beside another one of their broker have a part of it each: what they hold, and as much of the rest.
     Where all of a broker's do, the limit of the broker is that of the volume, and theirs are not known.
     """
-    brokers, dirs, size = snapshot.brokers, snapshot.log_dirs, snapshot.partition_size_bytes()
-    usable = volume_bytes(log_dirs, "usable_bytes")
-    free = np.array([usable.get(broker, np.nan) for broker in brokers.ids.tolist()])
+    brokers, size = snapshot.brokers, snapshot.partition_size_bytes()
+    dirs = replace(snapshot.log_dirs, volume=volume_of(log_dirs))
     rows, columns = np.nonzero(snapshot.replicas >= 0)
     holder, place = snapshot.replicas[rows, columns], snapshot.log_dir[rows, columns]
     own, held = snapshot.size_bytes[rows, columns], size[rows]
-    other = _other_bytes(
-        brokers.disk_capacity_bytes, free, own=brokers.sum_at(holder, own), held=brokers.sum_at(holder, held)
-    )
-    is_told, volume = place >= 0, volume_of(log_dirs)
-    by_dir = functools.partial(np.bincount, place[is_told], minlength=len(dirs.path))
-    own_of_dir, held_of_dir = by_dir(own[is_told]), by_dir(held[is_told])
+    is_told, volume, is_first = place >= 0, dirs.volumes, dirs.is_first_of_volume
+    by_dir = functools.partial(np.bincount, place[is_told], minlength=len(volume))
     on_volume = functools.partial(np.bincount, volume, minlength=len(volume))
+    held_of_dir = by_dir(held[is_told])
     of_volume = _other_bytes(
-        dirs.total_bytes, dirs.usable_bytes, own=on_volume(own_of_dir), held=on_volume(held_of_dir)
+        dirs.total_bytes, dirs.usable_bytes, own=on_volume(by_dir(own[is_told])), held=on_volume(held_of_dir)
     )
     of_volume[np.isin(dirs.broker_id, holder[~is_told])] = np.nan  # nobody knows in which of them the others are
-    is_first = volume == np.arange(len(volume))
+    free = brokers.sum_at(dirs.broker_id[is_first], dirs.usable_bytes[is_first])
+    free[~np.isin(brokers.ids, dirs.broker_id)] = np.nan
+    of_broker = _other_bytes(
+        brokers.disk_capacity_bytes, free, own=brokers.sum_at(holder, own), held=brokers.sum_at(holder, held)
+    )
     # Of a broker of which not all volumes tell, it is what those have that do.
     told = brokers.sum_at(dirs.broker_id[is_first], np.nan_to_num(of_volume[is_first]))
-    other = np.where(np.isfinite(free) | (told == 0), other, told)
+    of_broker = np.where(np.isfinite(free) | (told == 0), of_broker, told)
     sharing = on_volume()[volume]  # how many directories are on the volume of each, itself among them
     part = held_of_dir + (dirs.total_bytes - on_volume(held_of_dir)[volume]) / sharing
     total = np.where(sharing > 1, np.maximum(part, 0.0), dirs.total_bytes)
-    dirs = replace(dirs, volume=volume, other_bytes=of_volume[volume] / sharing)
-    is_whole_disk = (sharing > 1) & ~has_several(dirs, dirs.broker_id)
-    dirs = replace(dirs, total_bytes=np.where(is_whole_disk, np.nan, total))
-    return replace(snapshot, brokers=replace(brokers, other_bytes=other), log_dirs=dirs)
+    total[(sharing > 1) & ~has_several(dirs, dirs.broker_id)] = np.nan
+    dirs = replace(dirs, total_bytes=total, other_bytes=of_volume[volume] / sharing)
+    return replace(snapshot, brokers=replace(brokers, other_bytes=of_broker), log_dirs=dirs)
 
 
 def _other_bytes(capacity: Floats, free: Floats, *, own: Floats | Ints, held: Floats | Ints) -> Floats:

@@ -27,8 +27,7 @@ def fullest_dir_ratio(snapshot: Snapshot) -> float:
     dirs, is_held = snapshot.log_dirs, snapshot.replicas >= 0
     if not len(dirs.path) or (snapshot.log_dir[is_held] < 0).any():
         return 1.0
-    volume = np.arange(len(dirs.path)) if dirs.volume is None else dirs.volume
-    place = volume[snapshot.log_dir[is_held]]
+    place = dirs.volumes[snapshot.log_dir[is_held]]
     held = np.bincount(place, weights=snapshot.size_bytes[is_held], minlength=len(dirs.path))
     _, owner = np.unique(dirs.broker_id, return_inverse=True)
     of_broker = np.bincount(owner, weights=held)[owner]
@@ -51,7 +50,7 @@ def target_log_dirs(snapshot: Snapshot, target: Brokers, replaced: Mapping[int, 
     old_id = {new: old for old, new in replaced.items()}
     usual = _median_broker(own)
     owner, path, total = own.broker_id.tolist(), list(own.path), own.total_bytes.copy()
-    volume = np.arange(len(path)) if own.volume is None else own.volume
+    volume = own.volumes
     for at, broker in enumerate(target.ids.tolist()):
         wanted = float(target.disk_capacity_bytes[at])
         if broker in observed.ids:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kafka_capacity.health.problem import Code, Problem, fatal, info, problem_of, serious, some, warning
 from kafka_capacity.inventory.column_values import encode, floats, ints, known, values
-from kafka_capacity.inventory.volumes import volume_bytes, volume_of
+from kafka_capacity.inventory.volumes import log_dir_totals, volume_of
 from kafka_capacity.kafka.arrays import Flags
 from kafka_capacity.text import format_bytes
 
@@ -109,7 +109,7 @@ def _check_totals(log_dirs: pa.Table, brokers: pa.Table) -> Iterator[Problem]:
     given = dict(zip(values(brokers.column("broker_id")), floats(brokers.column("disk_capacity_bytes")), strict=True))
     others = [
         f"{format_bytes(float(given[one]))} and {format_bytes(total)} on broker {one}"
-        for one, total in sorted(volume_bytes(log_dirs, "total_bytes").items())
+        for one, total in sorted(log_dir_totals(log_dirs).items())
         if one in given and total > 0 and abs(given[one] - total) > _OTHER_TOTAL_RATIO * total
     ]
     message = (

@@ -31,10 +31,14 @@ class LogDirs:
     volume: Indices | None = None
 
     @property
-    def own_volume(self) -> Flags:
+    def volumes(self) -> Indices:
+        """Return the same as :attr:`volume`, of directories that share none as well."""
+        return np.arange(len(self.path)) if self.volume is None else self.volume
+
+    @property
+    def is_first_of_volume(self) -> Flags:
         """Return bool[D], which directories are on a volume that none before them is on."""
-        places = np.arange(len(self.path))
-        return np.ones(len(places), dtype=np.bool_) if self.volume is None else self.volume == places
+        return np.asarray(self.volumes == np.arange(len(self.path)), dtype=np.bool_)
 
     @property
     def takes_replicas(self) -> Flags:

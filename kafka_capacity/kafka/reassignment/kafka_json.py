@@ -152,7 +152,7 @@ def named_log_dirs(replicas: Int32s, log_dirs: Int32s, other: Int32s, dirs: LogD
 
 def has_several(dirs: LogDirs, brokers: Int32s) -> Flags:
     """Return which brokers have directories on several volumes that are known: bool like ``brokers``."""
-    owners, counts = np.unique(dirs.broker_id[dirs.own_volume], return_counts=True)
+    owners, counts = np.unique(dirs.broker_id[dirs.is_first_of_volume], return_counts=True)
     return np.isin(brokers, owners[counts > 1])
 
 

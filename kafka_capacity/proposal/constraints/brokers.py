@@ -12,7 +12,7 @@ from kafka_capacity.hardware.limits import MIB, Resource, shown_amount
 from kafka_capacity.kafka.arrays import Floats, Ints
 from kafka_capacity.kafka.cluster.brokers import Brokers
 from kafka_capacity.kafka.placement.relaxing import rounded_up
-from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Passed, Proposal
+from kafka_capacity.proposal.constraints.kinds import BrokerConstraint, Passed, Proposal, limit_share
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import later_size_bytes
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementScenario
@@ -43,8 +43,7 @@ def _higher_disk_limit(proposal: Proposal, worst: Excuse) -> str:
 
 
 def _of_its_disk(passed: Passed) -> str:
-    less = f", less {passed.other}" if passed.other else ""
-    return f"{format_limit(passed.scenario.disk_limit_ratio)} of its disk{less}"
+    return limit_share(passed.scenario, "its disk", passed.other)
 
 
 DISK = BrokerConstraint(

@@ -18,6 +18,7 @@ from kafka_capacity.kafka.placement.relaxing import LimitState
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.expansion import Expanded
 from kafka_capacity.proposal.scenario import BrokerLoads, PlacementMetrics, PlacementScenario
+from kafka_capacity.text import format_limit
 from kafka_capacity.text.wording import told_apart
 
 
@@ -54,6 +55,11 @@ def where_of(brokers: Brokers, at: int) -> str:
 def other_data(written: Callable[[float], str], amount: float) -> str:
     """Name an amount of other data on a disk; empty for none, and where it is not known."""
     return f"{written(amount)} of other data" if amount > 0 else ""
+
+
+def limit_share(scenario: PlacementScenario, what: str, other: str) -> str:
+    """Say which share of a disk may be filled: "85 % of its disk, less 650 GB of other data"."""
+    return f"{format_limit(scenario.disk_limit_ratio)} of {what}{f', less {other}' if other else ''}"
 
 
 def baseline(scenario: PlacementScenario, brokers: Brokers, before: Floats | Ints) -> Floats | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kafka_capacity.hardware.limits import Resource, amounts_apart
 from kafka_capacity.proposal.constraints.brokers import DISK_ON_THE_WAY
-from kafka_capacity.proposal.constraints.kinds import Proposal, other_data, where_of
+from kafka_capacity.proposal.constraints.kinds import Proposal, limit_share, other_data, where_of
 from kafka_capacity.proposal.excuse import Excuse
 from kafka_capacity.proposal.log_dirs import held_today
 from kafka_capacity.text import format_limit, format_throttle, format_throttle_above
@@ -92,8 +92,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
             )
         name = where_of(target, int(np.searchsorted(target.ids, broker)))
         written = amounts_apart(Resource.DISK, held, limit)
-        other = float(proposal.dirs.known_other_bytes[place])
-        less = f", less {other_data(written, other)}" if other > 0 else ""
+        other = other_data(written, float(proposal.dirs.known_other_bytes[place]))
         excuse = Excuse(
             constraint=LOG_DIR,
             where=f"{name}, log dir {path}",
@@ -103,7 +102,7 @@ def log_dirs(proposal: Proposal) -> list[Excuse]:
             unit="bytes",
             reason=(
                 f"log dir {path} of {name} would hold {written(held)} but may be filled to {written(limit)} "
-                f"({format_limit(scenario.disk_limit_ratio)} of it{less}){remedy}"
+                f"({limit_share(scenario, 'it', other)}){remedy}"
             ),
             before=float(before[place]) if scenario.is_judged_against_today else None,
             replaced_broker_id=old_id.get(broker),
